@@ -156,8 +156,18 @@ Time Collectives::work_of_lane(std::uint32_t handle, goal::StepKind kind) const 
 }
 
 void Collectives::schedule_lane(std::uint32_t handle, Time duration) {
-  if (trails_ != nullptr) trails_->on_lane(handle, duration);
+  if (trails_ != nullptr) {
+    trails_->on_lane(handle, duration);
+    note_step(PathSteps::Place::kLane, handle, handle);
+  }
   with_.work.schedule(rank_of(handle), duration, RankWork::kLaneDone, handle);
+}
+
+// Of work of a lane, which is kept at this place.
+void Collectives::note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t lane) {
+  if (trails_->steps() == nullptr) return;
+  const RankState& rank = rank_of(lane);
+  trails_->note_step(place, index, rank.view.rank(), rank.view.op(with_.open.of_lane(lane).op));
 }
 
 void Collectives::finish_lane(std::uint32_t handle) {
@@ -222,7 +232,10 @@ void Collectives::hand_over(const ReplayTask& train, Message& message) {
   const Time ready = after(proxy_is_done(train.local, costs), costs.between_nodes);
   if (ready == engine_.now()) return with_.departures.inject(message);
   const std::uint32_t place = with_.held.hold(message);
-  if (trails_ != nullptr) trails_->hold(place, ready - engine_.now());
+  if (trails_ != nullptr) {
+    trails_->hold(place, ready - engine_.now());
+    note_step(PathSteps::Place::kHeld, place, train.lane);
+  }
   with_.work.schedule(with_.ranks[train.local], ready - engine_.now(), RankWork::kMessageReady, place);
 }
 

@@ -57,6 +57,11 @@ void CpuWork::note_end(const RankState& rank, const goal::Op& op) {
   if (Trails::is_first(rank, op.cpu)) trails_->end_pause(rank, with_.work.now());
 }
 
+// Whose work that is, and of what.
+[[gnu::noinline]] void CpuWork::note_step(const RankState& rank, const Cpu& cpu, std::uint32_t index) {
+  trails_->note_step(PathSteps::Place::kCpu, index, rank.view.rank(), op_of(rank, cpu.current));
+}
+
 // The same error with the operation that the work is for.
 void CpuWork::refuse(const RankState& rank, std::uint32_t work, const InputError& error) const {
   if (dynamic_cast<const GraphError*>(&error) != nullptr) throw;

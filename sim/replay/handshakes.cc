@@ -92,7 +92,7 @@ bool Handshakes::on_sent(const Message& message) {
   const std::uint32_t send = wire::sender_of(message);
   ReplayTask& task = tasks_[send];
   --task.next;
-  if (trails_ != nullptr) trails_->at_sent(send, message.bytes, engine_.now());
+  if (trails_ != nullptr) trails_->at_sent(send, message, engine_.now());
   if (task.bytes > 0) {
     Message data = message;
     send_piece(send, data);

@@ -55,6 +55,7 @@ struct JobReplays::Job {
   ReplayTotals totals = {};              // likewise, but for unreceived
   results::CriticalPath path = {};       // likewise
   results::CpuTimes cpu_times = {};      // likewise
+  results::PathShares path_shares = {};  // likewise
   std::vector<std::uint32_t> kept = {};  // instances that are done, whose messages nobody received
 };
 
@@ -182,7 +183,8 @@ void JobReplays::prepare(std::uint32_t index, Time start) {
                     .replays = static_cast<std::uint32_t>(std::min<std::size_t>(jobs_.size(), 1024)),
                     .timeline = timeline_,
                     .job = index,
-                    .keeps_path = true};
+                    .keeps_path = true,
+                    .keeps_steps = what.keeps_steps};
   job.instance = place.instance;
   if (!job.started) job.first_start = start;
   job.started = true;
@@ -296,6 +298,7 @@ void JobReplays::finish_run(std::uint32_t index) {
   add(job.totals, totals);
   job.path += replay.critical_path().value_or(results::CriticalPath{});
   job.cpu_times += replay.cpu_times().value_or(results::CpuTimes{});
+  job.path_shares += replay.path_shares().value_or(results::PathShares{});
   ++job.runs;
   job.instance = kNone;
   const bool again = runs_again(job);
@@ -365,9 +368,11 @@ JobProgress JobReplays::progress_of(std::uint32_t index) const {
     progress.unreceived += totals.unreceived;
     if (!is_dynamic_) done = replay.done();
     if (!is_dynamic_) progress.path = replay.critical_path();
+    if (!is_dynamic_) progress.path_shares = replay.path_shares();
     progress.runs += done ? 1 : 0;
   }
   if (is_dynamic_ && done) progress.path = job.path;
+  if (is_dynamic_ && done && job.what.keeps_steps) progress.path_shares = job.path_shares;
   progress.complete = done && progress.unreceived == 0;
   return progress;
 }

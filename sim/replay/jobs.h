@@ -35,6 +35,7 @@ struct ReplayJob {
   // Its connections between two hosts have numbers from this on, or from where those of jobs before it end
   // there.
   std::uint64_t least_channel = 0;
+  bool keeps_steps = false;  // JobProgress::path_shares is asked for. REQUIRES: one partition
 };
 
 // Decides while a run goes on which jobs start, and where: a queue of jobs. Jobs go by their places in the
@@ -63,8 +64,9 @@ struct JobProgress {
   std::uint64_t runs = 0;        // that are done
   std::uint64_t unreceived = 0;  // messages that arrived, and that no receive took
   std::uint64_t first_channel = 0;
-  std::optional<results::CriticalPath> path;  // of its runs, one behind the other, if all are done
-  bool complete = false;                      // all its runs are done, and all messages were received
+  std::optional<results::CriticalPath> path;       // of its runs, one behind the other, if all are done
+  std::optional<results::PathShares> path_shares;  // likewise, if they are kept
+  bool complete = false;                           // all its runs are done, and all messages were received
 };
 
 // Ranks, communicators and tags of different jobs have nothing to do with each other; jobs meet in the

@@ -42,6 +42,7 @@ Replay::Replay(const goal::Program& program, const HostConfig& hosts, std::span<
     classes_ = std::make_unique<const CommunicationClasses>(program.facts());
     trails_ = std::make_unique<TrailRecords>();
     for (const auto& share : shares_) share->keep_trails(*trails_, *classes_);
+    if (plan_->place.keeps_steps) shares_.at(0)->keep_steps();
   }
   if (plan_->place.timeline != nullptr) records_ = std::make_unique<TimelineRecords>();
   for (std::size_t p = 0; records_ != nullptr && p < shares_.size(); ++p) {
@@ -163,6 +164,11 @@ std::optional<results::CriticalPath> Replay::critical_path() const {
     if (share->last_trail().is_behind(last)) last = share->last_trail();
   }
   return last.path;
+}
+
+std::optional<results::PathShares> Replay::path_shares() const {
+  if (!plan_->place.keeps_steps || !done()) return std::nullopt;
+  return shares_[0]->steps()->shares(plan_->program.facts());
 }
 
 std::optional<results::CpuTimes> Replay::cpu_times(std::uint32_t rank) const {

@@ -17,6 +17,7 @@
 #include "sim/core/nic_rule.h"
 #include "sim/results/cpu_times.h"
 #include "sim/results/critical_path.h"
+#include "sim/results/path_shares.h"
 #include "sim/results/records.h"
 #include "sim/results/timeline.h"
 
@@ -80,7 +81,8 @@ struct ReplayPlace {
   // Where it is recorded what its ranks do, as those of this job; null: nowhere.
   results::TimelineRecorder* timeline = nullptr;
   std::uint32_t job = 0;
-  bool keeps_path = false;  // critical_path() and cpu_times() are asked for
+  bool keeps_path = false;   // critical_path() and cpu_times() are asked for
+  bool keeps_steps = false;  // path_shares(), too. REQUIRES: one partition
 };
 
 // Connections between any two hosts that a program placed so has numbers for: fewer than 2^64.
@@ -151,6 +153,8 @@ class Replay {
   std::vector<results::Rank> ranks() const;
   // From the start of its place to the last end of a rank; nothing if it isn't kept, or not done.
   std::optional<results::CriticalPath> critical_path() const;
+  // Where its time went; nothing if steps aren't kept, or it is not done.
+  std::optional<results::PathShares> path_shares() const;
   // Likewise: of one rank, and of all, with the most exposed communication first and without what takes no
   // time.
   std::optional<results::CpuTimes> cpu_times(std::uint32_t rank) const;

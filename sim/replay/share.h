@@ -45,6 +45,9 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void start(Network& network);
   // From then on it is known what the time of a run consists of. Before the start.
   void keep_trails(TrailRecords& records, const CommunicationClasses& classes);
+  // REQUIRES: that was called, and the replay has no other share.
+  void keep_steps() { trails_->keep_steps(); }
+  const PathSteps* steps() const { return trails_->steps(); }
   // From then on the tap is told which work ends, and of which message a receive is. Before the start.
   void set_tap(TimelineTap& tap);
   // Of its ranks that are done. REQUIRES: keep_trails() was called.

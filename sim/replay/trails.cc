@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/replay/wire.h"
+
 namespace weft::sim {
 
 Trails::Trails(const Setting& setting, std::size_t cpus, std::size_t ranks)
@@ -34,17 +36,25 @@ void Trails::at_message(std::uint32_t local, const Message& message, bool is_han
     now_.bandwidth += bandwidth;
     now_.queueing += taken - latency - bandwidth;
   }
+  if (steps_) [[unlikely]]
+    note_message(PathSteps::Place::kMessage, message.trail, message);
   free_.push_back(message.trail);
   if (free_.size() > 3 * TrailRecords::kAtATime) records_.give_back(free_);
 }
 
-void Trails::at_sent(std::uint32_t task, std::uint64_t bytes, Time now) {
+void Trails::note_message(PathSteps::Place place, std::uint32_t index, const Message& message) {
+  const wire::Ends ends = wire::ends_of(message);
+  steps_->at_message(place, index, now_, ends.source, ends.destination);
+}
+
+void Trails::at_sent(std::uint32_t task, const Message& message, Time now) {
   const Trail& trail = sending_[task];
   set_now(trail.path, kOpen);
   const Time taken = now - trail.injected;
-  const Time alone = std::min(nic_.of(bytes), taken);
+  const Time alone = std::min(nic_.of(message.bytes), taken);
   now_.bandwidth += alone;
   now_.queueing += taken - alone;
+  if (steps_) note_message(PathSteps::Place::kTask, task, message);
 }
 
 std::uint32_t Trails::leave(std::uint32_t local, std::uint64_t bytes, Time now) {
@@ -54,17 +64,23 @@ std::uint32_t Trails::leave(std::uint32_t local, std::uint64_t bytes, Time now) 
   const std::uint32_t record = free_.back();
   free_.pop_back();
   records_[record] = {now_, now, free - now};
+  if (steps_) [[unlikely]]
+    steps_->keep(PathSteps::Place::kMessage, record);
   return record;
 }
 
 void Trails::remember(std::uint32_t task, Time now) {
   if (sending_.size() <= task) sending_.resize(task + 1);
   sending_[task] = {.path = now_, .injected = now, .nic = {}};
+  if (steps_) steps_->keep(PathSteps::Place::kTask, task);
 }
 
 void Trails::finish(const RankState& rank, Time now) {
   if (rank.cpus > 0) end_pause(rank, now);
-  if (Last end{now_, now, rank.view.rank()}; end.is_behind(last_)) last_ = end;
+  const Last end{now_, now, rank.view.rank()};
+  if (!end.is_behind(last_)) return;
+  last_ = end;
+  if (steps_) steps_->keep_last();
 }
 
 // ---- The first cpu of each rank ----
@@ -119,6 +135,13 @@ void Trails::fill(const RankState& rank, Time runtime, results::CpuTimes& times)
 }
 
 // ---- Chains ----
+
+void Trails::note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t rank, const goal::Op& op) {
+  const results::CriticalPath& path = place == PathSteps::Place::kCpu    ? cpus_[index].path
+                                      : place == PathSteps::Place::kLane ? lanes_[index]
+                                                                         : held_[index];
+  steps_->work(place, index, path, rank, op);
+}
 
 void Trails::add_overhead(std::vector<results::CriticalPath>& paths, std::uint32_t index, Time duration) {
   if (paths.size() <= index) paths.resize(index + 1);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sim/core/network.h"
 #include "sim/replay/communication_classes.h"
+#include "sim/replay/path_steps.h"
 #include "sim/replay/rank_state.h"
 #include "sim/replay/record_pool.h"
 #include "sim/results/cpu_times.h"
@@ -41,18 +43,37 @@ class Trails {
   };
   Trails(const Setting& setting, std::size_t cpus, std::size_t ranks);
 
+  // From the start on its chains are kept step by step, too. REQUIRES: the replay has no other share.
+  void keep_steps() { steps_ = std::make_unique<PathSteps>(); }
+  PathSteps* steps() const { return steps_.get(); }  // null: they aren't
+
   // The event at hand: the start of a rank; work of a cpu or a lane that has ended; a message that was held.
-  void at_start() { set_now({}, CommunicationClasses::kNone); }
+  void at_start() {
+    set_now({}, CommunicationClasses::kNone);
+    if (steps_) steps_->at_start();
+  }
   // The first of a rank has had no pause then, so nobody asks what the event is of.
-  void at_first_cpu(std::uint32_t cpu) { set_now(cpus_[cpu].path, CommunicationClasses::kNone); }
+  void at_first_cpu(std::uint32_t cpu) {
+    set_now(cpus_[cpu].path, CommunicationClasses::kNone);
+    if (steps_) [[unlikely]]
+      steps_->at(PathSteps::Place::kCpu, cpu);
+  }
   void at_cpu(std::uint32_t cpu, const goal::Op& op) {
     set_now(cpus_[cpu].path, classes_.of(op), Time::ps(cpus_[cpu].note));
+    if (steps_) [[unlikely]]
+      steps_->at(PathSteps::Place::kCpu, cpu);
   }
-  void at_lane(std::uint32_t lane, const goal::Op& op) { set_now(lanes_[lane], classes_.of(op)); }
-  void at_held(std::uint32_t place) { set_now(held_[place], CommunicationClasses::kNone); }
+  void at_lane(std::uint32_t lane, const goal::Op& op) {
+    set_now(lanes_[lane], classes_.of(op));
+    if (steps_) steps_->at(PathSteps::Place::kLane, lane);
+  }
+  void at_held(std::uint32_t place) {
+    set_now(held_[place], CommunicationClasses::kNone);
+    if (steps_) steps_->at(PathSteps::Place::kHeld, place);
+  }
   // A message has come; or the data that this task sends are sent.
   void at_message(std::uint32_t local, const Message& message, bool is_handshake, Time now);
-  void at_sent(std::uint32_t task, std::uint64_t bytes, Time now);
+  void at_sent(std::uint32_t task, const Message& message, Time now);
 
   // Fetches into the cache what these will need.
   void expect_cpu(std::uint32_t cpu) const { __builtin_prefetch(&cpus_[cpu], 1); }
@@ -64,6 +85,8 @@ class Trails {
     if (!is_open()) return;
     cause_ = classes_.of(op);
     if (op.kind == goal::OpKind::kCollective) sent_ = Time();
+    if (steps_) [[unlikely]]
+      steps_->settle(op);
   }
   // The first cpu of a rank has something to do, or what it waited for has ended.
   void end_pause(const RankState& rank, Time now) {
@@ -88,6 +111,8 @@ class Trails {
   }
   void on_lane(std::uint32_t lane, Time duration) { add_overhead(lanes_, lane, duration); }
   void hold(std::uint32_t place, Time duration) { add_overhead(held_, place, duration); }
+  // After each of the three, where steps are kept: whose work that is, and of what.
+  void note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t rank, const goal::Op& op);
   // A message that this rank of the share hands to the network; data, those that a task sends.
   std::uint32_t leave(std::uint32_t local, std::uint64_t bytes, Time now);
   void remember(std::uint32_t task, Time now);
@@ -130,6 +155,7 @@ class Trails {
   std::size_t place(const RankState& rank, std::uint8_t of) const {
     return std::size_t{local_[rank.view.rank()]} * classes_.names().size() + of;
   }
+  void note_message(PathSteps::Place place, std::uint32_t index, const Message& message);
   void add_pause(const RankState& rank, Time now);
   Time computed(const RankState& rank, Time now) const;
   void add_overhead(std::vector<results::CriticalPath>& paths, std::uint32_t index, Time duration);
@@ -173,6 +199,7 @@ class Trails {
   std::vector<Trail> sending_;         // by task
   std::vector<std::uint32_t> free_;
   Last last_;
+  std::unique_ptr<PathSteps> steps_;  // null: only what chains consist of is kept
 };
 
 }  // namespace weft::sim

@@ -9,6 +9,7 @@
 #include "sim/results/cpu_times.h"
 #include "sim/results/critical_path.h"
 #include "sim/results/open_loop.h"
+#include "sim/results/path_shares.h"
 #include "sim/results/records.h"
 #include "sim/results/timeline.h"
 
@@ -47,6 +48,7 @@ struct Job {
   std::uint64_t first_channel = 0;        // of its connections between two of its hosts
   Time alone;                             // duration of one run alone on the same hosts; 0: not known
   std::optional<CriticalPath> path;       // of all its runs, if they are done and the model keeps it
+  std::optional<PathShares> path_shares;  // likewise, where it was asked for
   std::optional<CpuTimes> cpu_times;      // likewise
   double compute_scale = 1;
   double tokens = 0;               // that one run of its graph trains on; 0: not known

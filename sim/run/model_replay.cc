@@ -117,6 +117,7 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
     row.runs = progress.runs;
     row.first_channel = progress.first_channel;
     row.path = progress.path;
+    row.path_shares = progress.path_shares;
     row.cpu_times = replay_.cpu_times_of(job);
     row.status = progress.complete                                 ? results::JobStatus::kComplete
                  : !progress.started                               ? results::JobStatus::kNotStarted

@@ -356,6 +356,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
     jobs = chosen(std::move(jobs), only);
     for (std::size_t i = 0; waits && i < only.size(); ++i) put_as_in(*together, only[i], jobs[i]);
   }
+  for (ReplayJob& job : jobs) job.keeps_steps = tells_path_shares_;
   report.hosts = hosts;
   for (const ReplayJob& job : jobs) report.jobs.push_back(job_row(job));
   std::optional<ModelFabric> fabric;

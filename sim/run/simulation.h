@@ -40,6 +40,9 @@ class Simulation {
   // Leaves Report::flows empty, but not the statistics of flows: for who has no use for a row of each
   // message, which takes 40 to 64 bytes. (The compatibility modes have the one from the other.)
   void omit_flow_rows() { omits_flow_rows_ = true; }
+  // Tells where the time of critical paths went: Job::path_shares. REQUIRES: the scenario is in one partition
+  // (in_one_partition()).
+  void tell_path_shares() { tells_path_shares_ = true; }
 
   // The programs of the scenario's jobs: from files, or generated. A packed file is left to be read while it
   // is replayed, unless the network model is a compatibility mode. Throws InputError.
@@ -71,7 +74,7 @@ class Simulation {
   Scenario scenario_;
   const NetworkModel& model_;
   Parameters parameters_;  // of the model
-  bool omits_flow_rows_ = false;
+  bool omits_flow_rows_ = false, tells_path_shares_ = false;
   std::unique_ptr<topologies::Topology> topology_;  // null for a network model without one
   std::unique_ptr<routing::RoutingTable> table_;
   std::string topology_text_;

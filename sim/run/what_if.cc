@@ -31,6 +31,14 @@ void scale(const ModuleInfo& info, ModuleChoice& choice, std::string_view name, 
 
 }  // namespace
 
+void put_in_one_partition(Scenario& resolved) {
+  const ModuleInfo& info = find_module(network_models(), resolved.network, "network model").info;
+  resolved.threads = 1;
+  if (std::ranges::find(info.parameters, "partitions", &ParameterSpec::name) != info.parameters.end()) {
+    resolved.network.given["partitions"] = "1";
+  }
+}
+
 Scenario changed(const Scenario& resolved, const WhatIf& what_if) {
   Scenario scenario = resolved;
   const ModuleInfo& info = find_module(network_models(), scenario.network, "network model").info;
@@ -43,10 +51,7 @@ Scenario changed(const Scenario& resolved, const WhatIf& what_if) {
     for (Job& job : scenario.jobs) scale(hosts_section(), job.hosts, name, what_if.overheads);
   }
   for (Job& job : scenario.jobs) job.compute_scale *= what_if.compute;
-  scenario.threads = 1;
-  if (std::ranges::find(info.parameters, "partitions", &ParameterSpec::name) != info.parameters.end()) {
-    scenario.network.given["partitions"] = "1";
-  }
+  put_in_one_partition(scenario);
   return scenario;
 }
 

@@ -17,6 +17,9 @@ struct WhatIf {
   bool changes_network() const { return rates != 1 || latencies != 1; }
 };
 
+// Its network is simulated by one thread, which decides nothing.
+void put_in_one_partition(Scenario& resolved);
+
 // What of it a resolved scenario tells. Its network is simulated in one partition, which is needed where
 // latencies are 0 and decides nothing.
 Scenario changed(const Scenario& resolved, const WhatIf& what_if);

@@ -55,6 +55,97 @@ class Explain(WeftTest):
         self.assertIn("busy is bound by bandwidth", text)
         self.assertIn("calm is bound by compute", text)
 
+    def where(self, *sim, job=0):
+        told = self.explain(sim=sim)
+        where = told["jobs"][job]["where"]
+        for name, shares in where.items():
+            self.assertAlmostEqual(sum(each["share"] for each in shares), 1, 9, name)
+            largest = [each["share"] for each in shares if "others" not in each]
+            self.assertEqual(largest, sorted(largest, reverse=True))
+            self.assertFalse(any("others" in each for each in shares[:len(largest)]))
+        return told, where
+
+    def test_where_a_chain_of_ranks_spends_its_time(self):
+        # Rank 0 computes 10 us, rank 1 30 us, then rank 2 60 us, with a message in between: what is on its way
+        # to a rank is that rank's.
+        (self.folder / "a.goal").write_text(
+            "num_ranks 3\nrank 0 {\nl1: calc 10000\nl2: send 50000b to 1 tag 1\nl2 requires l1\n}\n"
+            "rank 1 {\nl1: recv 50000b from 0 tag 1\nl2: calc 30000\nl3: send 50000b to 2 tag 2\nl2 requires l1\nl3 requires l2\n}\n"
+            "rank 2 {\nl1: recv 50000b from 1 tag 2\nl2: calc 60000\nl2 requires l1\n}\n")
+        told, where = self.where("--goal", "a.goal", "--set", "hosts.S=1MB", "--set", "hosts.o=0ns", *TREE)
+        makespan = told["makespan_ns"]
+        ranks = {each["rank"]: each["share"] * makespan for each in where["ranks"]}
+        self.assertEqual(list(ranks), [2, 1, 0])
+        self.assertAlmostEqual(ranks[0], 10000, 3)
+        self.assertAlmostEqual(sum(ranks.values()), makespan, 3)
+        self.assertGreater(ranks[1], 30000)
+        self.assertGreater(ranks[2], 60000)
+        what = {each["kind"]: each for each in where["activities"]}
+        self.assertEqual({kind: each["count"] for kind, each in what.items()}, {"computation": 3, "point to point": 2})
+        self.assertAlmostEqual(what["computation"]["share"] * makespan, 100000, 3)
+        on_links = sum(told["critical_path"][part] for part in ("bandwidth", "queueing"))
+        links = {each["from"]: each["share"] for each in where["links"] if "from" in each}
+        self.assertAlmostEqual(sum(links.values()), on_links, 9)
+        self.assertEqual(where["links"][-1]["others"], "no link: work of hosts, latency")
+
+    def test_where_collectives_and_a_shared_link_show(self):
+        # Fifteen senders to one host: its link is the fullest of each way, and all that isn't latency is there.
+        told, where = self.where("--traffic", "incast:n=15,size=100kB,ranks=16", *TREE)
+        self.assertEqual([each["to"] for each in where["links"] if "to" in each], ["host 0"])
+        # Five allreduces: each is counted once, whichever ranks the path meets it on.
+        for network in (["--network", "flow", *TREE], TREE, ["--network", "loggops:L=2000,o=300,g=0,G=0.5,O=0,S=1MB"]):
+            told, where = self.where("--traffic", "collective:size=1MB,iterations=5,compute=10us,ranks=16", *network)
+            what = {each["kind"]: each for each in where["activities"]}
+            self.assertEqual(what["allreduce"]["count"], 5)
+            self.assertEqual(what["computation"]["count"], 5)
+            self.assertAlmostEqual(what["computation"]["share"] * told["makespan_ns"], 50000, 3)
+
+    def test_where_jobs_stand(self):
+        # The second starts at 3 ms, and lasts as long as its five times 300 us; the first is done long before.
+        told, where = self.where("--job", "traffic=[alltoall:size=1kB,ranks=4],name=early", "--job",
+                                 "traffic=[stencil:dims=2d,iterations=5,compute=300us,ranks=4],name=late,at=3ms", *TREE, job=1)
+        late, before = told["by_job"]
+        self.assertEqual((late["name"], before["others"]), ("late", "before it was submitted"))
+        self.assertAlmostEqual(before["share"] * told["makespan_ns"], 3e6, 3)
+        self.assertAlmostEqual(late["share"] + before["share"], 1, 9)
+        text = self.weft("explain", "RUN").stdout
+        self.assertIn("by rank", text)
+        self.assertIn("by job", text)
+
+    def test_bisection_bound_in_closed_form(self):
+        # All-to-all of b bytes on n hosts: (n / 2)^2 b cross in either direction.
+        for topology, hosts, crossing_gbps in (
+                ("fat_tree:k=4,oversubscription=4,link=100Gbps", None, None),
+                ("torus:dims=[8],link=100Gbps", 8, 2 * 100), ("torus:dims=[4,4],link=100Gbps", 16, 2 * 4 * 100)):
+            told = self.explain(sim=["--traffic", "alltoall:size=100kB", "--topology", topology, "--network", "flow"])
+            if hosts is None:
+                info = json.loads(self.weft("topo", "analyze", topology, "--only", "bisection", "--json").stdout)
+                hosts = info["endpoints"]
+                crossing_gbps = hosts / 2 * 100 / 4
+            self.assertAlmostEqual(told["bounds"]["bisection_ns"] * crossing_gbps, 8 * (hosts / 2)**2 * 100000, delta=1)
+            self.assertLessEqual(told["bounds"]["bisection_ns"], told["makespan_ns"])
+
+    def test_settings_that_changed_nothing(self):
+        def told(*sim):
+            return [each["setting"] for each in self.explain(sim=sim)["without_effect"]]
+
+        calm = ["--traffic", "ping_pong:sizes=1000B,iterations=3,ranks=2", *TREE]
+        busy = ["--traffic", "incast:n=15,size=1MB,ranks=16", *TREE]
+        control = ["--congestion", "dctcp", "--set", "network.packet.min_timeout=50us"]
+        self.assertEqual(told(*calm, *control), ["congestion=dctcp", "network.packet.min_timeout=50us"])
+        self.assertEqual(told(*busy, *control), [])
+        self.assertGreater(json.loads((self.folder / "RUN/summary.json").read_text())["signals"]["timeout"], 0)
+        # Two hosts at one switch have one path; hosts of different pods four.
+        self.assertEqual(told(*calm, "--routing", "d_mod_k"), ["routing=d_mod_k"])
+        self.assertEqual(told("--traffic", "permutation:size=1MB", *TREE, "--routing", "d_mod_k"), [])
+        # Messages of 1,000 bytes are near no limit of 5,000; those of 10,000 bytes are above it.
+        self.assertEqual(told(*calm, "--set", "hosts.S=5kB"), ["hosts.S=5kB"])
+        self.assertEqual(told("--traffic", "ping_pong:sizes=10kB,iterations=3,ranks=2", *TREE, "--set", "hosts.S=5kB"), [])
+        # A queue that is never so long; one that is.
+        self.assertEqual(told(*calm, "--congestion", "dctcp", "--set", "queue.ecn.kmin=50kB"), ["congestion=dctcp", "queue.ecn.kmin=50kB"])
+        self.assertEqual(told(*busy, "--congestion", "dctcp", "--set", "queue.ecn.kmin=10kB"), [])
+        self.assertEqual(told(*calm), [])
+
     def test_a_run_that_changed_is_told(self):
         (self.folder / "a.goal").write_text("num_ranks 2\nrank 0 {\nl1: send 1000b to 1\n}\nrank 1 {\nl1: recv 1000b from 0\n}\n")
         self.explain(sim=["--goal", "a.goal", *TREE])

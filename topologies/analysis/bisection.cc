@@ -31,8 +31,9 @@ class Cut {
     }
   }
 
-  double rate() const { return crossing(network_.rate); }
-  std::uint64_t links() const { return static_cast<std::uint64_t>(crossing(network_.links)); }
+  double rate(std::uint32_t from = 0) const { return crossing(network_.rate, from); }
+  std::uint64_t links() const { return static_cast<std::uint64_t>(crossing(network_.links, 0)); }
+  std::uint32_t side(std::uint32_t vertex) const { return side_[vertex]; }
   std::uint32_t endpoints(std::uint32_t side) const {
     std::uint32_t sum = 0;
     for (std::uint32_t v = 0; v < side_.size(); ++v) sum += side_[v] == side ? weight_[v] : 0;
@@ -41,11 +42,11 @@ class Cut {
 
  private:
   template <typename Weight>
-  double crossing(const std::vector<Weight>& of_arc) const {
+  double crossing(const std::vector<Weight>& of_arc, std::uint32_t from) const {
     double sum = 0;
     for (std::uint32_t v = 0; v < side_.size(); ++v) {
-      for (std::uint32_t a = network_.begin[v]; a < network_.begin[v + 1] && side_[v] == 0; ++a) {
-        if (side_[network_.to[a]] == 1) sum += static_cast<double>(of_arc[a]);
+      for (std::uint32_t a = network_.begin[v]; a < network_.begin[v + 1] && side_[v] == from; ++a) {
+        if (side_[network_.to[a]] != from) sum += static_cast<double>(of_arc[a]);
       }
     }
     return sum;
@@ -204,7 +205,12 @@ Bisection bisection(const RouterGraph& graph, std::uint32_t seeds, std::uint64_t
     const double rate = cut.rate();
     if (i > 0 && rate >= result.rate) continue;
     result.rate = rate;
+    result.back_rate = cut.rate(1);
     result.links = cut.links();
+    result.side_of.clear();
+    for (const std::uint32_t terminal : graph.terminal_of) {
+      result.side_of.push_back(cut.side(network.vertex_of[terminal]) == 1);
+    }
     for (std::uint32_t s : {0, 1}) result.side[s] = cut.endpoints(s);
   }
   // With sides that differ by d of N endpoints, the bound holds for N - d²/N of them.

@@ -12,10 +12,12 @@ namespace weft::topologies {
 // one terminal stay together, so halves may differ by as many as the largest terminal has.
 struct Bisection {
   std::uint64_t links = 0;         // an upper bound: across the narrowest cut found
-  double rate = 0;                 // bit/s of these links, one direction
+  double rate = 0;                 // bit/s of these links, one direction: from side 0 to side 1
+  double back_rate = 0;            // likewise, from side 1 to side 0
   double least_links = 0;          // a lower bound (weighted_connectivity), 0 or more
   double least_rate = 0;           // bit/s, the same
   std::uint32_t side[2] = {0, 0};  // endpoints on either side of the cut found
+  std::vector<bool> side_of;       // of each endpoint the side; none for one terminal
   // bit/s that half of the endpoints can send; rate / full: 1 for full bisection. In machines of several
   // accelerators, what they can send to other machines (RouterGraph::leaving).
   double full = 0;

@@ -16,8 +16,12 @@
 #include "sim/units/input_error.h"
 #include "tools/weft/cli/phases.h"
 #include "tools/weft/cli/standard_output.h"
+#include "tools/weft/run/explain_settings.h"
+#include "tools/weft/run/explain_where.h"
 #include "tools/weft/run/rerun.h"
 #include "tools/weft/topo/topo_output.h"
+#include "topologies/analysis/bisection.h"
+#include "topologies/analysis/router_graph.h"
 
 namespace weft::cli {
 namespace {
@@ -41,8 +45,8 @@ constexpr std::array<Change, 4> kChanges = {
 
 // Throws InputError if it doesn't come to its end.
 results::Report complete(Rerun& rerun, const sim::WhatIf& what_if, const std::string& words,
-                         const Rerun::Look& look = nullptr) {
-  results::Report report = rerun.run(what_if, "running it again with " + words, look);
+                         const Rerun::Look& look = nullptr, Rerun::Keeps keeps = {}) {
+  results::Report report = rerun.run(what_if, "running it again with " + words, look, keeps);
   if (report.outcome != results::Outcome::kComplete) {
     throw InputError(fmt::format("run again with {}, it ends {}", words, results::name(report.outcome)));
   }
@@ -80,6 +84,23 @@ double host_bound(const results::Report& report, const topologies::Topology& top
   return most;
 }
 
+// What crosses the narrowest cut found into two halves of the endpoints, in either direction. Any cut would
+// do for a bound. REQUIRES: the report has its rows of messages.
+double bisection_bound(const results::Report& report, const topologies::Topology& topology) {
+  constexpr std::uint32_t kPartitions = 8;
+  const topologies::Bisection cut = topologies::bisection(topologies::router_graph(topology), kPartitions, 1);
+  std::array<double, 2> bytes = {0, 0};
+  for (const results::Flow& flow : report.flows) {
+    if (std::max(flow.source, flow.destination) >= cut.side_of.size()) return 0;
+    const bool from = cut.side_of[flow.source];
+    if (from != cut.side_of[flow.destination]) bytes[from] += static_cast<double>(flow.bytes);
+  }
+  const std::array<double, 2> rates = {cut.rate, cut.back_rate};
+  double most = 0;
+  for (const int from : {0, 1}) most = std::max(most, rates[from] > 0 ? 8e9 * bytes[from] / rates[from] : 0);
+  return most;
+}
+
 Json bounds_of(const results::Report& report, const topologies::Topology* topology) {
   Json bounds = {{"compute_ns", compute_bound(report)}};
   if (topology == nullptr) return bounds;
@@ -87,6 +108,7 @@ Json bounds_of(const results::Report& report, const topologies::Topology* topolo
   double link = 0;
   for (const results::Link& each : report.links) link = std::max(link, ns(each.busy));
   bounds["link_ns"] = link;
+  if (!report.flows.empty()) bounds["bisection_ns"] = bisection_bound(report, *topology);
   return bounds;
 }
 
@@ -131,10 +153,17 @@ Json tolerance_of(Rerun& rerun, double base) {
 void add_reruns(const Options& options, Json& told) {
   Phases phases(!options.json);
   Rerun rerun(options.run + "/scenario.txtpb", phases, options.json);
-  const results::Report base = complete(
-      rerun, {}, "nothing changed", [&](const results::Report& report, const topologies::Topology* topology) {
-        told["bounds"] = bounds_of(report, topology);
-      });
+  constexpr std::uint64_t kMostFlows = 10'000'000;  // rows take 64 bytes each
+  const auto look = [&](const results::Report& report, const topologies::Topology* topology) {
+    told["bounds"] = bounds_of(report, topology);
+    for (std::size_t job = 0; job < report.jobs.size(); ++job) {
+      if (!report.jobs[job].path_shares || !told["jobs"][job].contains("critical_path")) continue;
+      told["jobs"][job]["where"] = where_of(report, job, topology, rerun.scenario());
+    }
+  };
+  const results::Report base =
+      complete(rerun, {}, "nothing changed", look,
+               {.flows = told["messages"].get<std::uint64_t>() <= kMostFlows, .path_shares = true});
   if (fmt::format("{:016x}", base.digest) != told["digest"].get<std::string>()) {
     told["remarks"].push_back(
         "run again, it takes another course: a file that it reads, or weft, has changed since");
@@ -151,6 +180,7 @@ void add_reruns(const Options& options, Json& told) {
   std::ranges::stable_sort(help, std::greater<>(),
                            [](const Json& each) { return each["gain"].get<double>(); });
   told["what_would_help"] = help;
+  told["without_effect"] = settings_without_effect(rerun, base);
   if (options.tolerance) told["tolerance"] = tolerance_of(rerun, makespan);
 }
 
@@ -181,7 +211,8 @@ Json explanation(const Options& options) {
     throw InputError(options.run + ": this run did not come to its end; there is nothing to explain");
   }
   Json told = {{"run", options.run}};
-  for (const char* key : {"digest", "makespan_ns", "topology", "network"}) told[key] = run.at(key);
+  for (const char* key : {"digest", "makespan_ns", "messages", "topology", "network"})
+    told[key] = run.at(key);
   add_path(run, told);
   told["jobs"] = Json::array();
   for (const nlohmann::json& job : run.at("jobs")) {
@@ -189,6 +220,7 @@ Json explanation(const Options& options) {
     add_path(job, row);
     told["jobs"].push_back(std::move(row));
   }
+  if (told["jobs"].size() > 1) told["by_job"] = shares_by_job(run);
   told["remarks"] = Json::array();
   if (run.contains("open_loop")) {
     told["remarks"].push_back(
@@ -231,6 +263,7 @@ std::string bounds_text(const Json& bounds) {
   };
   line("compute_ns", "the computation of the rank that has most");
   line("host_ns", "the bytes of the host that sends or receives most, at the rate of its links");
+  line("bisection_ns", "the bytes that cross between two halves of the hosts, by the narrowest cut found");
   line("link_ns", "the bytes of the busiest link, by the routes that were taken");
   return text;
 }
@@ -247,6 +280,15 @@ std::string tolerance_text(const Json& tolerance) {
   return text;
 }
 
+std::string without_effect_text(const Json& settings) {
+  std::string text;
+  for (const Json& each : settings) {
+    text += fmt::format("{}  {}: {}\n", text.empty() ? "\nsettings that changed nothing\n" : "",
+                        each["setting"].get<std::string>(), each["why"].get<std::string>());
+  }
+  return text;
+}
+
 std::string as_text(const Json& told) {
   std::string text =
       fmt::format("{}: {} {}\n", told["run"].get<std::string>(), readable(told["makespan_ns"].get<double>()),
@@ -256,7 +298,9 @@ std::string as_text(const Json& told) {
     const std::string name = told["jobs"].size() > 1 ? job["name"].get<std::string>() + " is " : "";
     text += fmt::format("  {}bound by {}; its critical path: {}\n", name, job["bound_by"].get<std::string>(),
                         shares_text(job["critical_path"]));
+    if (job.contains("where")) text += where_text(job["where"]);
   }
+  if (told.contains("by_job")) text += "  its time is that of\n" + jobs_text(told["by_job"]);
   if (told.contains("what_would_help")) {
     text += "\nrun again with one thing changed\n";
     for (const Json& each : told["what_would_help"]) {
@@ -266,6 +310,7 @@ std::string as_text(const Json& told) {
   }
   if (told.contains("bounds")) text += bounds_text(told["bounds"]);
   if (told.contains("tolerance")) text += tolerance_text(told["tolerance"]);
+  if (told.contains("without_effect")) text += without_effect_text(told["without_effect"]);
   for (const Json& remark : told["remarks"]) text += "\n" + remark.get<std::string>() + "\n";
   return text;
 }

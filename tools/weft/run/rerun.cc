@@ -15,10 +15,27 @@ Rerun::Rerun(const std::string& scenario_path, Phases& phases, bool quiet) : pha
   scenario_.limits.memory_bytes = 0;
 }
 
-results::Report Rerun::run(const sim::WhatIf& what_if, const std::string& words, const Look& look) {
+results::Report Rerun::run(const sim::WhatIf& what_if, const std::string& words, const Look& look,
+                           Keeps keeps) {
   phases_.enter(words);
-  sim::Simulation simulation(scenario_, what_if);
-  simulation.omit_flow_rows();
+  sim::Scenario scenario = scenario_;
+  if (keeps.path_shares) sim::put_in_one_partition(scenario);
+  return run(scenario, what_if, look, keeps);
+}
+
+results::Report Rerun::run_changed(const std::function<void(sim::Scenario&)>& change,
+                                   const std::string& words) {
+  phases_.enter(words);
+  sim::Scenario scenario = scenario_;
+  change(scenario);
+  return run(scenario, {}, nullptr, {});
+}
+
+results::Report Rerun::run(const sim::Scenario& scenario, const sim::WhatIf& what_if, const Look& look,
+                           Keeps keeps) {
+  sim::Simulation simulation(scenario, what_if);
+  if (!keeps.flows) simulation.omit_flow_rows();
+  if (keeps.path_shares) simulation.tell_path_shares();
   if (programs_.empty()) programs_ = simulation.workload();
   TerminalControl control(scenario_.limits, phases_, quiet_);
   results::Report report = simulation.run(programs_, control);

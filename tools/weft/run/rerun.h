@@ -23,9 +23,22 @@ class Rerun {
   // To its end, whatever that is. `words` say what is done: "running it again". Throws InputError where a
   // file that it reads doesn't do any more.
   using Look = std::function<void(const results::Report&, const topologies::Topology*)>;
-  results::Report run(const sim::WhatIf& what_if, const std::string& words, const Look& look = nullptr);
+  // What reports have beside the usual: rows of messages; where critical paths' time went, by one thread.
+  struct Keeps {
+    bool flows = false, path_shares = false;
+  };
+  results::Report run(const sim::WhatIf& what_if, const std::string& words, const Look& look = nullptr) {
+    return run(what_if, words, look, {});
+  }
+  results::Report run(const sim::WhatIf& what_if, const std::string& words, const Look& look, Keeps keeps);
+  // As it was, but for a change of the scenario.
+  results::Report run_changed(const std::function<void(sim::Scenario&)>& change, const std::string& words);
+  const sim::Scenario& scenario() const { return scenario_; }
 
  private:
+  results::Report run(const sim::Scenario& scenario, const sim::WhatIf& what_if, const Look& look,
+                      Keeps keeps);
+
   Phases& phases_;
   const bool quiet_;
   sim::Scenario scenario_;

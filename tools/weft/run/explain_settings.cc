@@ -1,0 +1,166 @@
+#include "tools/weft/run/explain_settings.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "congestion/controls/controls.h"
+#include "sim/fabrics/fabrics.h"
+#include "sim/run/default_routing.h"
+#include "sim/run/simulation.h"
+#include "sim/units/input_error.h"
+#include "topologies/composed.h"
+
+namespace weft::cli {
+namespace {
+
+using sim::Scenario;
+
+// One thing changed; if nothing comes of it, why that is known.
+struct Trial {
+  std::string setting, why;
+  std::function<void(Scenario&)> change;
+};
+
+using Given = std::map<std::string, std::string>;
+
+Given given_in(const std::string& short_form) {
+  return short_form.empty() ? Given() : parse_module_choice(short_form).given;
+}
+
+// What the fabric says of this seam, and what the control says of queues.
+Given not_chosen(const Scenario& scenario, std::string_view field) {
+  Given given;
+  for (const fabrics::Fabric& fabric : fabrics::fabrics()) {
+    if (fabric.info.name != scenario.fabric) continue;
+    if (field == "network" && !fabric.network.empty()) given = given_in("network:" + fabric.network);
+    if (field == "congestion") given = given_in(fabric.congestion);
+    if (field == "recovery") given = given_in(fabric.recovery);
+    if (field == "queue") given = given_in(fabric.queue);
+  }
+  if (field != "queue" || scenario.congestion.empty()) return given;
+  const congestion::Control& control =
+      find_module(congestion::controls(), scenario.congestion, "congestion control");
+  for (const auto& [name, value] : control.queue_settings) given.emplace(name, value);
+  return given;
+}
+
+bool is_as(const Given& given, const std::string& name, const std::string& value) {
+  const auto found = given.find(name);
+  return found != given.end() && found->second == value;
+}
+
+// Parameters that differ from their defaults.
+void add_parameters(const std::string& field, const ModuleInfo& info, const Given& given, const Given& others,
+                    const std::function<ModuleChoice&(Scenario&)>& choice, std::vector<Trial>& trials) {
+  const auto values = Parameters(info, ModuleChoice{.name = info.name, .given = given}).values();
+  for (const ParameterSpec& spec : info.parameters) {
+    const auto value = std::ranges::find(values, spec.name, &std::pair<std::string, std::string>::first);
+    if (value == values.end() || spec.default_value.empty() || value->second == spec.default_value) continue;
+    if (spec.name == "partitions" || spec.name == "protocol" || is_as(others, spec.name, value->second)) continue;
+    trials.push_back({fmt::format("{}.{}={}", field, spec.name, value->second),
+                      fmt::format("with the default, {}, the run takes the same course", spec.default_value),
+                      [choice, spec](Scenario& changed) {
+                        choice(changed).given[spec.name] = spec.default_value;
+                      }});
+  }
+}
+
+// A control that was chosen: in the place of the fabric's, or where there is none.
+void add_control(const Scenario& scenario, std::vector<Trial>& trials) {
+  constexpr const char* kConstant = "fixed_window";
+  const std::string& name = scenario.congestion.name;
+  const bool is_own = scenario.fabric == fabrics::kNone ||
+                      std::ranges::any_of(scenario.fabric_changes, [](const std::string& change) {
+                        return change.starts_with("congestion ");
+                      });
+  if (name.empty() || name == kConstant || !is_own) return;
+  trials.push_back({"congestion=" + name, "with a constant window the run takes the same course: it had nothing to react to",
+                    [](Scenario& changed) { changed.congestion = {.name = kConstant}; }});
+}
+
+void add_routing(const Scenario& scenario, std::vector<Trial>& trials) {
+  if (scenario.routing.empty()) return;
+  const ModuleChoice usual =
+      sim::wanted_routing(topologies::routed_family(scenario.topology), scenario.fabric).policy;
+  if (usual.name == scenario.routing.name) return;
+  trials.push_back({"routing=" + scenario.routing.name,
+                    fmt::format("with {}, which is recommended here, the run takes the same course", usual.name),
+                    [usual](Scenario& changed) { changed.routing = usual; }});
+}
+
+// What costs of hosts are where nobody gives any: some follow from others.
+Given usual_hosts(Scenario scenario, const sim::Registries& registries) {
+  for (const char* name : {"o", "O", "S", "protocol"}) scenario.hosts.given.erase(name);
+  return sim::resolve(scenario, registries).hosts.given;
+}
+
+std::vector<Trial> trials_of(const Scenario& scenario) {
+  std::vector<Trial> trials;
+  add_routing(scenario, trials);
+  add_control(scenario, trials);
+  const sim::Registries registries = sim::builtin_registries();
+  for (const sim::Seam& seam : sim::seams()) {
+    const ModuleChoice& choice = scenario.*seam.choice;
+    if (choice.empty() || std::string_view(seam.field) == "topology") continue;
+    const sim::RegisteredModule& module = find_module(
+        std::span<const sim::RegisteredModule>(registries.*seam.modules), choice, seam.word);
+    add_parameters(fmt::format("{}.{}", seam.field, choice.name), module.info, choice.given,
+                   not_chosen(scenario, seam.field),
+                   [member = seam.choice](Scenario& changed) -> ModuleChoice& { return changed.*member; }, trials);
+  }
+  if (scenario.jobs.size() == 1) {
+    add_parameters("hosts", sim::hosts_section(), scenario.hosts.given,
+                   usual_hosts(scenario, registries),
+                   [](Scenario& changed) -> ModuleChoice& { return changed.hosts; }, trials);
+  }
+  return trials;
+}
+
+bool is_same_rank(const results::Rank& a, const results::Rank& b) {
+  return a.finish == b.finish && a.compute == b.compute && a.overhead == b.overhead && a.waiting == b.waiting;
+}
+
+bool is_same_link(const results::Link& a, const results::Link& b) {
+  return a.bytes == b.bytes && a.packets == b.packets && a.busy == b.busy &&
+         a.max_queue_bytes == b.max_queue_bytes;
+}
+
+// Modules count what others don't know.
+bool is_same_where_both(const Signals& a, const Signals& b) {
+  return std::ranges::all_of(a, [&](const auto& signal) {
+    const auto other = std::ranges::find(b, signal.first, &std::pair<std::string, std::uint64_t>::first);
+    return other == b.end() || other->second == signal.second;
+  });
+}
+
+bool is_same_course(const results::Report& a, const results::Report& b) {
+  return a.outcome == b.outcome && a.makespan == b.makespan &&
+         is_same_where_both(a.network_totals.signals, b.network_totals.signals) &&
+         std::ranges::equal(a.ranks, b.ranks, is_same_rank) && std::ranges::equal(a.links, b.links, is_same_link);
+}
+
+}  // namespace
+
+nlohmann::ordered_json settings_without_effect(Rerun& rerun, const results::Report& base) {
+  nlohmann::ordered_json told = nlohmann::ordered_json::array();
+  for (const Trial& trial : trials_of(rerun.scenario())) {
+    try {
+      if (!is_same_course(base, rerun.run_changed(trial.change, "running it again without " + trial.setting))) continue;
+    } catch (const InputError&) {
+      continue;  // the rest of the scenario needs it
+    }
+    told.push_back({{"setting", trial.setting}, {"why", trial.why}});
+  }
+  if (base.faults > 0 && base.link_changes == 0) {
+    told.push_back({{"setting", "fault"}, {"why", "no link changed before the end of the run"}});
+  }
+  return told;
+}
+
+}  // namespace weft::cli
