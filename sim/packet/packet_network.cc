@@ -214,13 +214,13 @@ class PacketNetwork::Part final : public Network {
     if (fabric.observed()) fabric.settle_in_order();
     switch (event.kind) {
       case kNicReady:
-        transport.sending().nic_ready(NicId(event.payload));
+        transport.turns().nic_ready(NicId(event.payload));
         break;
       case kNicTimer:
-        transport.sending().nic_timer(NicId(event.payload));
+        transport.answers().nic_timer(NicId(event.payload));
         break;
       case kPace:
-        transport.sending().pace(SlotId(event.payload), event.detail);
+        transport.turns().pace(SlotId(event.payload), event.detail);
         break;
       case kLocalCopy:
         transport.local_copy_done(event.payload);
@@ -232,10 +232,10 @@ class PacketNetwork::Part final : public Network {
         transport.receiving().ack_timer(NicId(event.payload));
         break;
       case kSenderTimer:
-        transport.sending().sender_timer(SlotId(event.payload), event.detail);
+        transport.turns().sender_timer(SlotId(event.payload), event.detail);
         break;
       case kTaken:
-        transport.sending().tell_taken(SlotId(event.payload), event.detail);
+        transport.answers().tell_taken(SlotId(event.payload), event.detail);
         break;
       case kReceiverTimer:
         transport.receiving().receiver_timer(NicId(event.payload));
@@ -266,7 +266,7 @@ class PacketNetwork::Part final : public Network {
   }
   // A NIC with queues of its own, or kNoChannel.
   void nic_ready(ChannelId channel) {
-    if (channel != kNoChannel) transport.sending().nic_ready(network_.nic_of_channel(channel));
+    if (channel != kNoChannel) transport.turns().nic_ready(network_.nic_of_channel(channel));
   }
 
   NetworkClient& client_;
