@@ -147,16 +147,16 @@ SlotId Connections::open(const Message& message, const Opening& opening, const S
       config.timeout_jitter > 0 ? RandomStream(seed, opening.identity, kJitterPurpose).next() : 0);
   const Bandwidth line_rate = this->line_rate(nic, source);
   connection.recovery =
-      setup.recoveries->construct(storage(slot), {.config = setup.recovery,
-                                                  .mtu_bytes = config.mtu_bytes,
-                                                  .base_rtt = round_trip,
-                                                  .longest_rtt = longest,
-                                                  .line_rate = line_rate,
-                                                  .random = jitter,
-                                                  .rings = &rings_,
-                                                  .losses = keeps_paths() ? &losses_ : nullptr,
-                                                  .signals = side_.signals.recoveries.data()});
-  connection.control = setup.senders->construct(storage(slot) + setup.recovery_bytes,
+      setup.recoveries->construct(state(slot), {.config = setup.recovery,
+                                                .mtu_bytes = config.mtu_bytes,
+                                                .base_rtt = round_trip,
+                                                .longest_rtt = longest,
+                                                .line_rate = line_rate,
+                                                .random = jitter,
+                                                .rings = &rings_,
+                                                .losses = keeps_paths() ? &losses_ : nullptr,
+                                                .signals = side_.signals.recoveries.data()});
+  connection.control = setup.senders->construct(state(slot) + setup.recovery_bytes,
                                                 {.mtu_bytes = config.mtu_bytes,
                                                  .line_rate = line_rate,
                                                  .base_rtt = round_trip,

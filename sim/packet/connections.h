@@ -38,6 +38,10 @@ class Connections {
   const ColdConnection& cold(SlotId slot) const { return cold_[slot]; }
   OutgoingMessage& message(std::uint32_t index) { return messages_[index]; }
   const OutgoingMessage& message(std::uint32_t index) const { return messages_[index]; }
+  // Its recovery and, behind it, its control: TransportSetup::slot_bytes.
+  std::byte* state(SlotId slot) const {
+    return slabs_[slot / kSlabSlots].get() + slot % kSlabSlots * side_.setup.slot_bytes;
+  }
   // The one that has or had this slot in the table of what a partition receives.
   SlotId of_receiver(std::uint32_t partition, std::uint32_t receive_slot) const {
     return receive_slots_[partition].senders[receive_slot];
@@ -70,32 +74,6 @@ class Connections {
   void rest(SlotId slot);
   // A closed connection is in no NIC's list any more.
   void reuse(SlotId slot) { unused_.push_back(slot); }
-
-  // Fetches what an answer will change, and then what that leads to.
-  [[gnu::always_inline]] void prefetch(SlotId slot) const {
-    if (slot == kNoSlot) [[unlikely]]
-      return;
-    const auto* connection = reinterpret_cast<const char*>(&connections_[slot]);
-    __builtin_prefetch(connection, 1);
-    __builtin_prefetch(connection + 64, 1);
-    const std::byte* state = storage(slot);
-    for (std::size_t byte = 0; byte < side_.setup.slot_bytes; byte += 64) __builtin_prefetch(state + byte, 1);
-    if (keeps_paths()) __builtin_prefetch(&cold_[slot].paths);
-  }
-  [[gnu::always_inline]] void prefetch_state(SlotId slot, std::uint32_t number) const {
-    if (slot == kNoSlot) [[unlikely]]
-      return;
-    const Connection& connection = connections_[slot];
-    __builtin_prefetch(connection.selector, 1);
-    const auto& ring = cold_[slot].paths;
-    const bool has_ring = keeps_paths() && !ring.empty();
-    if (has_ring) __builtin_prefetch(&ring[number & (ring.size() - 1)]);
-    if (connection.recovery != nullptr) {
-      connection.recovery->prefetch(number);
-      if (has_ring) __builtin_prefetch(&ring[connection.recovery->next_new() & (ring.size() - 1)], 1);
-    }
-    __builtin_prefetch(&side_.hosts.nics[connection.nic], 1);
-  }
 
   // Connections with something unacknowledged.
   std::uint64_t live() const { return live_; }
@@ -134,9 +112,6 @@ class Connections {
   PortId reply_port(const Message& message, PortId port) const;
   void aim(Connection& connection, const Message& message, PortId port) const;
   Bandwidth line_rate(NicId nic, HostId host) const;
-  std::byte* storage(SlotId slot) const {
-    return slabs_[slot / kSlabSlots].get() + slot % kSlabSlots * side_.setup.slot_bytes;
-  }
 
   HostSide& side_;
   std::vector<Connection> connections_;  // these two by slot

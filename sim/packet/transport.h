@@ -34,28 +34,10 @@ class Transport {
   NicTurns& turns() { return turns_; }
   Answers& answers() { return answers_; }
   ReceivingSide& receiving() { return receiving_; }
-
-  // Fetches what packet_at_host() will change, and then what that leads to.
-  [[gnu::always_inline]] void prefetch(PacketHandle handle) const {
-    const Packet& packet = side_.fabric.packets()[handle];
-    if (packet.from_switch()) [[unlikely]]
-      return;
-    if (!packet.data()) {
-      connections_.prefetch(SlotId(packet.flow));
-    } else if (!packet.returned()) [[likely]] {
-      receiving_.prefetch(packet);
-    }
-  }
-  [[gnu::always_inline]] void prefetch_state(PacketHandle handle) const {
-    const Packet& packet = side_.fabric.packets()[handle];
-    if (packet.from_switch()) [[unlikely]]
-      return;
-    if (!packet.data()) {
-      connections_.prefetch_state(SlotId(packet.flow), packet.number);
-    } else if (!packet.returned()) [[likely]] {
-      receiving_.prefetch_state(packet);
-    }
-  }
+  const Connections& connections() const { return connections_; }
+  const ReceivingSide& receiving() const { return receiving_; }
+  const Hosts& hosts() const { return side_.hosts; }
+  const TransportSetup& setup() const { return side_.setup; }
 
   const TransportCounters& counters() const { return side_.counters; }
   enum class Counting : std::uint8_t { kControl, kReceivers, kRecovery, kPaths };
