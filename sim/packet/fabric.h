@@ -1,7 +1,6 @@
 // One partition's packets between NIC and NIC: output queues, links, and the switches' choice of port.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "sim/core/engine.h"
@@ -17,6 +16,13 @@
 
 namespace weft::sim::packet {
 
+// What was worked out ahead for a packet that will be at a switch (LookAhead).
+struct Foreseen {
+  PacketHandle handle = kNoPacket;
+  ChannelId channel{0};  // kNoChannel: it isn't known
+  RouteChoice::Ahead ahead;
+};
+
 // Store and forward: joins the switches' choice of port with the servers of queues, FIFO ones and others.
 class Fabric final : private Forwarding {
  public:
@@ -28,8 +34,7 @@ class Fabric final : private Forwarding {
         routes_(wires_, scheduled_, *this, policies),
         engine_(engine),
         channels_(channels),
-        hot_(channels.hot.data()),
-        stamps_(channels.stamps()) {
+        hot_(channels.hot.data()) {
     if (channels.stamps()) wires_.pool.telemetry().keep();
   }
 
@@ -41,6 +46,7 @@ class Fabric final : private Forwarding {
 
   PacketPool& packets() { return wires_.pool; }
   const PacketPool& packets() const { return wires_.pool; }
+  RouteChoice& routes() { return routes_; }
   // When the link of a NIC is free. Of no use where NICs have queues of their own.
   Time free_at(ChannelId c) const { return Time::ps(channels_.hot[c].free_at_ps); }
   bool scheduled(ChannelId c) const { return channels_.hot[c].flags & kScheduled; }
@@ -68,16 +74,14 @@ class Fabric final : private Forwarding {
       wires_.observer->on_deliver(engine_.now(), wires_.sighting(handle));
   }
   // A packet is at a switch, through channel `in`: picks the output and queues it there, or drops it.
-  void forward(NodeId at, ChannelId in, PacketHandle handle) {
-    Foreseen& foreseen = foreseen_[handle % kForeseen];
-    const bool is_foreseen = foreseen.handle == handle;
-    if (is_foreseen) foreseen.handle = kNoPacket;
-    if (is_foreseen && foreseen.channel != kNoChannel) [[likely]] {
+  // `foreseen`: what is known of that, or null.
+  void forward(NodeId at, ChannelId in, PacketHandle handle, const Foreseen* foreseen = nullptr) {
+    if (foreseen != nullptr && foreseen->channel != kNoChannel) [[likely]] {
       if (routes_.leaves_traces()) [[unlikely]]
-        routes_.leave_traces(in, handle, foreseen.ahead);
-      enqueue(foreseen.channel, handle, in);
+        routes_.leave_traces(in, handle, foreseen->ahead);
+      enqueue(foreseen->channel, handle, in);
     } else {
-      const std::uint32_t set = is_foreseen ? foreseen.ahead.set : RouteChoice::kNoSet;
+      const std::uint32_t set = foreseen != nullptr ? foreseen->ahead.set : RouteChoice::kNoSet;
       const ChannelId c = routes_.output(at, in, handle, set);
       if (c != kNoChannel) [[likely]] {
         enqueue(c, handle, in);
@@ -86,40 +90,6 @@ class Fabric final : private Forwarding {
       }
     }
   }
-  // Fetches what foresee() reads. Always inlined, here and below, because GCC takes a function that only
-  // prefetches for one without effect, and drops the call.
-  [[gnu::always_inline]] void prefetch_route(NodeId at, PacketHandle handle) const {
-    channels_.table->prefetch(at, wires_.pool[handle].destination);
-    if (routes_.any_policy()) [[unlikely]]
-      routes_.prefetch_policy(at, handle);
-  }
-  // A packet will soon be at a switch: works out the output, which depends on nothing that may still change,
-  // for forward() to find, and fetches its queue. Not where policies choose.
-  [[gnu::always_inline]] void foresee(NodeId at, ChannelId in, PacketHandle handle) {
-    if (!routes_.is_plain()) return foresee_asked(at, in, handle);
-    const ChannelId c = routes_.plain(at, wires_.pool[handle]);
-    if (c == kNoChannel) [[unlikely]]
-      return;
-    Foreseen& foreseen = foreseen_[handle % kForeseen];
-    foreseen.handle = handle;
-    foreseen.channel = c;
-    fetch_output(c, in);
-  }
-  // The same where policies choose, as far as that can be told ahead.
-  [[gnu::noinline]] void foresee_asked(NodeId at, ChannelId in, PacketHandle handle) {
-    Foreseen& foreseen = foreseen_[handle % kForeseen];
-    foreseen.channel = routes_.ahead(at, in, handle, foreseen.ahead);
-    foreseen.handle = handle;
-    if (foreseen.channel == kNoChannel) return;
-    fetch_output(foreseen.channel, in);
-  }
-  // The same for a scheduled channel that is to be looked after.
-  [[gnu::always_inline]] void foresee_serve(ChannelId c) {
-    __builtin_prefetch(&hot_[c], 1);
-    __builtin_prefetch(&channels_.cold[c].serve_ps, 1);
-    foresee_port(c, channels_.end_ports[opposite(c)]);
-  }
-  [[gnu::always_inline]] void prefetch_queue(ChannelId c) const { __builtin_prefetch(&hot_[c], 1); }
   // The event of a packet at the end of a channel, before it is forwarded or delivered.
   void note_arrival(ChannelId c, PacketHandle handle) {
     if (wires_.observer != nullptr) [[unlikely]]
@@ -127,8 +97,6 @@ class Fabric final : private Forwarding {
   }
   // Was the packet of this event on channel `c` when that was cut? Then it is gone.
   bool lost_on_wire(ChannelId c, const Event& event);
-  // Routes have changed: forgets what was worked out ahead.
-  void forget_foreseen() { foreseen_.fill({}); }
   // Takes in what another partition has sent over a cut link.
   void take_in(Mail& mail);
   // Events of scheduled channels. Both return a channel whose NIC may take a data packet now, or kNoChannel.
@@ -150,55 +118,6 @@ class Fabric final : private Forwarding {
   const FabricCounters& counters() const { return wires_.counters; }
 
  private:
-  // Outputs worked out ahead. An entry is taken by the very next hop of its packet or overwritten by another
-  // packet's, so none is ever old.
-  static constexpr std::uint32_t kForeseen = 256;
-  struct Foreseen {
-    PacketHandle handle = kNoPacket;
-    ChannelId channel{0};
-    RouteChoice::Ahead ahead;
-  };
-
-  // What a packet that comes through `in` will need where it leaves.
-  [[gnu::always_inline]] void fetch_output(ChannelId c, ChannelId in) {
-    __builtin_prefetch(&hot_[c], 1);
-    if (stamps_) [[unlikely]]
-      __builtin_prefetch(&channels_.cold[c].rate);
-    if (!channels_.buffers.empty()) foresee_port(c, channels_.end_ports[in]);
-  }
-  // Fetches a port that will soon be used, and the one a packet comes through: its place now, their state
-  // some calls later, and so on.
-  // Not inlined, so that what comes before it is.
-  [[gnu::noinline]] void foresee_port(ChannelId c, PortId in) {
-    constexpr std::uint32_t kStep = 4;
-    __builtin_prefetch(&channels_.places[c]);
-    // Any port of this partition will do; another's may be changing.
-    if (ahead_ == 0) [[unlikely]]
-      ports_ahead_.fill({c, in});
-    ports_ahead_[ahead_ % kPortsAhead] = {c, in};
-    fetch_soon(ports_ahead_[(ahead_ - kStep) % kPortsAhead]);
-    fetch_sooner(ports_ahead_[(ahead_ - 2 * kStep) % kPortsAhead]);
-    fetch_last(ports_ahead_[(ahead_ - 3 * kStep) % kPortsAhead]);
-    ++ahead_;
-  }
-  struct PortAhead {
-    ChannelId out{0};
-    PortId in{0};
-  };
-  void fetch_soon(const PortAhead& ahead) const {
-    const PortPlace& out = channels_.places[ahead.out];
-    __builtin_prefetch(out.memory.port, 1);
-    __builtin_prefetch(out.memory.more, 1);
-    __builtin_prefetch(out.memory.beside(ahead.in, out.port), 1);
-  }
-  void fetch_sooner(const PortAhead& ahead) const {
-    const PortPlace& out = channels_.places[ahead.out];
-    if (out.buffers != nullptr) out.buffers->prefetch_deep(ahead.in, out.port);
-  }
-  void fetch_last(const PortAhead& ahead) const {
-    const PortPlace& out = channels_.places[ahead.out];
-    if (out.buffers != nullptr) out.buffers->prefetch_deepest(ahead.in, out.port);
-  }
   void enqueue(ChannelId c, PacketHandle handle, ChannelId in) {
     if (hot_[c].flags != 0) [[unlikely]] {
       enqueue_special(c, handle, in);
@@ -220,11 +139,6 @@ class Fabric final : private Forwarding {
   Engine& engine_;
   Channels& channels_;
   Channel* const hot_;
-  const bool stamps_;                         // what a packet's stamp tells of its port is fetched too
-  std::array<Foreseen, kForeseen> foreseen_;  // by handle
-  static constexpr std::uint32_t kPortsAhead = 16;
-  std::array<PortAhead, kPortsAhead> ports_ahead_{};
-  std::uint32_t ahead_ = 0;
 };
 
 }  // namespace weft::sim::packet

@@ -9,6 +9,7 @@
 #include "sim/core/windows.h"
 #include "sim/packet/channel_choice.h"
 #include "sim/packet/fabric.h"
+#include "sim/packet/look_ahead.h"
 #include "sim/packet/mailbox.h"
 #include "sim/packet/message_rows.h"
 #include "sim/routing/path_draws.h"
@@ -118,6 +119,7 @@ class PacketNetwork::Part final : public Network {
         fabric(engine, network.channels_, network.policies_, number, outbox),
         transport(engine, client, fabric, network.channels_, network.hosts_, network.transport_setup_, number,
                   outbox),
+        look_ahead(fabric, transport, network.channels_),
         client_(client),
         network_(network),
         channels_(network.channels_) {}
@@ -140,40 +142,8 @@ class PacketNetwork::Part final : public Network {
   }
 
   void run_before(Time limit, std::uint64_t most) {
-    // A hop reads the packet; then what the packet names, the flow or an entry of the routing table; then
-    // what is found there.
     const ChannelEnd* const ends = channels_.ends.data();
     const EntityId first = channels_.first_entity;
-    const bool has_ways = fabric.packets().keeps_records();
-    const auto far = [this, has_ways](const Event& event) {
-      if (event.kind != kHop) return;
-      fabric.packets().prefetch(PacketHandle(event.payload));
-      if (has_ways) fabric.packets().prefetch_ways(PacketHandle(event.payload));
-    };
-    const auto middle = [this, ends, first, has_ways](const Event& event) {
-      if (event.kind != kHop) return;
-      const ChannelEnd end = ends[event.source - first];
-      if (end.is_host()) {
-        transport.prefetch(PacketHandle(event.payload));
-        if (has_ways) fabric.packets().telemetry().prefetch_all(PacketHandle(event.payload));
-      } else {
-        if (has_ways) fabric.packets().telemetry().prefetch_next(PacketHandle(event.payload));
-        fabric.prefetch_route(end.node(), PacketHandle(event.payload));
-      }
-    };
-    const auto near = [this, ends, first](const Event& event) {
-      if (event.kind != kHop) {
-        if (event.kind == kServe) fabric.foresee_serve(ChannelId(event.payload));
-        if (event.kind == kFrame) fabric.foresee_serve(opposite(ChannelId(event.source - first)));
-        return;
-      }
-      const ChannelEnd end = ends[event.source - first];
-      if (end.is_host()) {
-        transport.prefetch_state(PacketHandle(event.payload));
-      } else {
-        fabric.foresee(end.node(), ChannelId(event.source - first), PacketHandle(event.payload));
-      }
-    };
     const auto handle = [this, ends, first](const Event& event) {
       if (event.kind == kHop) [[likely]] {
         const ChannelId channel{event.source - first};
@@ -187,13 +157,13 @@ class PacketNetwork::Part final : public Network {
         if (end & kHostBit) {
           transport.packet_at_host(channel, packet);
         } else {
-          fabric.forward(NodeId(end), channel, packet);
+          fabric.forward(NodeId(end), channel, packet, look_ahead.take(packet));
         }
         return;
       }
       seldom(event);
     };
-    engine.run_before(limit, most, handle, far, middle, near);
+    look_ahead.run_before(engine, limit, most, handle);
   }
 
   // When something happens next, here or by what was sent to others. All before `limit` has happened, as far
@@ -207,6 +177,7 @@ class PacketNetwork::Part final : public Network {
   Outbox outbox;
   Fabric fabric;
   Transport transport;
+  LookAhead look_ahead;
 
  private:
   // All events but hops. Not inlined, so that hops are.
@@ -214,13 +185,13 @@ class PacketNetwork::Part final : public Network {
     if (fabric.observed()) fabric.settle_in_order();
     switch (event.kind) {
       case kNicReady:
-        transport.sending().nic_ready(NicId(event.payload));
+        transport.turns().nic_ready(NicId(event.payload));
         break;
       case kNicTimer:
-        transport.sending().nic_timer(NicId(event.payload));
+        transport.answers().nic_timer(NicId(event.payload));
         break;
       case kPace:
-        transport.sending().pace(SlotId(event.payload), event.detail);
+        transport.turns().pace(SlotId(event.payload), event.detail);
         break;
       case kLocalCopy:
         transport.local_copy_done(event.payload);
@@ -232,10 +203,10 @@ class PacketNetwork::Part final : public Network {
         transport.receiving().ack_timer(NicId(event.payload));
         break;
       case kSenderTimer:
-        transport.sending().sender_timer(SlotId(event.payload), event.detail);
+        transport.turns().sender_timer(SlotId(event.payload), event.detail);
         break;
       case kTaken:
-        transport.sending().tell_taken(SlotId(event.payload), event.detail);
+        transport.answers().tell_taken(SlotId(event.payload), event.detail);
         break;
       case kReceiverTimer:
         transport.receiving().receiver_timer(NicId(event.payload));
@@ -266,7 +237,7 @@ class PacketNetwork::Part final : public Network {
   }
   // A NIC with queues of its own, or kNoChannel.
   void nic_ready(ChannelId channel) {
-    if (channel != kNoChannel) transport.sending().nic_ready(network_.nic_of_channel(channel));
+    if (channel != kNoChannel) transport.turns().nic_ready(network_.nic_of_channel(channel));
   }
 
   NetworkClient& client_;
@@ -309,7 +280,7 @@ class PacketNetwork::Run final : public Partitioned {
     while (now >= links.next()) {
       network_.settle(links.next());
       links.advance(links.next(), network_.channels_, network_.policies_);
-      for (const auto& part : network_.parts_) part->fabric.forget_foreseen();
+      for (const auto& part : network_.parts_) part->look_ahead.forget();
     }
     *limit = std::min(*limit, links.next());
     if (network_.deadlock_watch_ != nullptr) {

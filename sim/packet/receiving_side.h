@@ -17,6 +17,19 @@ namespace weft::sim::packet {
 // One partition's. Messages of a connection are delivered in the order they were sent in.
 class ReceivingSide {
  public:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  // What each packet touches.
+  struct alignas(64) Connection {
+    congestion::Arrivals arrivals;
+    std::uint32_t source = 0;  // with the number, tells a late packet of the slot's last connection
+    std::uint32_t number = kNone;
+    SlotId send_slot{0};
+    ChannelId reply_channel{0};     // of the NIC that sends the answers
+    std::uint32_t message_end = 0;  // behind the last packet of the oldest message that isn't complete
+    std::uint32_t first_message = kNone;
+  };
+  static_assert(sizeof(Connection) == 64);
+
   explicit ReceivingSide(HostSide& side);
   ~ReceivingSide();
 
@@ -29,13 +42,9 @@ class ReceivingSide {
   // A message is there: counts and records it.
   void record(const Message& message, const DeliveredMessage& delivered);
 
-  [[gnu::always_inline]] void prefetch(const Packet& packet) const {
-    __builtin_prefetch(&table_of(packet).connections[packet.flow], 1);
-  }
-  [[gnu::always_inline]] void prefetch_state(const Packet& packet) const {
-    const Connection& connection = table_of(packet).connections[packet.flow];
-    connection.arrivals.prefetch(packet.number);
-    side_.fabric.prefetch_queue(connection.reply_channel);
+  // Where a data packet belongs.
+  const Connection& connection_of(const Packet& packet) const {
+    return table_of(packet).connections[packet.flow];
   }
 
   // What the NICs' receivers have counted.
@@ -47,18 +56,6 @@ class ReceivingSide {
   }
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-
-  struct alignas(64) Connection {
-    congestion::Arrivals arrivals;
-    std::uint32_t source = 0;  // with the number, tells a late packet of the slot's last connection
-    std::uint32_t number = kNone;
-    SlotId send_slot{0};
-    ChannelId reply_channel{0};     // of the NIC that sends the answers
-    std::uint32_t message_end = 0;  // behind the last packet of the oldest message that isn't complete
-    std::uint32_t first_message = kNone;
-  };
-  static_assert(sizeof(Connection) == 64);
   struct ColdConnection {
     std::uint32_t last_message = kNone;
     std::uint32_t end = 0;  // behind the last packet of all messages so far

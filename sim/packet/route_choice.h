@@ -50,11 +50,9 @@ class RouteChoice final : private PortListener {
   bool leaves_traces() const { return leaves_traces_; }
   void leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead);
   bool any_policy() const { return policies_.any(); }
-  [[gnu::always_inline]] void prefetch_policy(NodeId at, PacketHandle handle) const {
-    policies_.prefetch(at);
-    policies_.prefetch_lookup(at, wires_.pool[handle].destination, wires_.pool.notes().find(handle));
-    __builtin_prefetch(&exits_begin_[at]);
-  }
+  const SwitchPolicies& policies() const { return policies_; }
+  // Where the channels by port of a node begin.
+  const std::uint32_t* exits_of(NodeId at) const { return &exits_begin_[at]; }
   // The output of the built-in rule; kNoChannel: there is no way, here and below. REQUIRES: is_plain().
   ChannelId plain(NodeId at, const Packet& packet) const {
     // By value: nothing is put into memory for the few lookups that are worked out elsewhere.

@@ -37,22 +37,13 @@ class SwitchPolicies {
   PolicySite& site(std::uint32_t s) { return sites_[s]; }
   // That of the switch at `v`. REQUIRES: any().
   routing::SwitchPolicy& policy_at(NodeId v) const { return *policies_[v]; }
-  // Fetches the object of the switch at `v`. REQUIRES: any().
-  [[gnu::always_inline]] void prefetch(NodeId v) const {
-    const char* const policy = reinterpret_cast<const char*>(policies_[v]);
-    __builtin_prefetch(policy);
-    __builtin_prefetch(policy + 64);
-  }
-  // And what it will look up first for a packet to `host`. REQUIRES: any().
-  [[gnu::always_inline]] void prefetch_lookup(NodeId v, std::uint32_t host,
-                                              const routing::RouteNote* note) const {
-    if (lookup_.table == nullptr) return;
+  // What policies look up by destination, and where that of the switch at `v` for `host` stands. REQUIRES of
+  // the latter: there is a table.
+  const routing::Lookup& lookup() const { return lookup_; }
+  const void* looked_up(NodeId v, std::uint32_t host) const {
     const char* const row =
         static_cast<const char*>(lookup_.table) + std::size_t{switch_of_[v]} * lookup_.row_bytes;
-    __builtin_prefetch(row + lookup_.entry_of[host] * lookup_.entry_bytes);
-    if (lookup_.by_via && note != nullptr && note->via != routing::RouteNote::kNowhere) {
-      __builtin_prefetch(row + lookup_.entry_of[note->via] * lookup_.entry_bytes);
-    }
+    return row + lookup_.entry_of[host] * lookup_.entry_bytes;
   }
   std::uint32_t switch_at(NodeId v) const { return switch_of_[v]; }
   // Routes are worked out anew. REQUIRES: no partition runs.

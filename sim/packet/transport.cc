@@ -5,7 +5,9 @@ namespace weft::sim::packet {
 Transport::Transport(Engine& engine, NetworkClient& client, Fabric& fabric, Channels& channels, Hosts& hosts,
                      const TransportSetup& setup, std::uint32_t partition, Outbox& outbox)
     : side_{engine, client, fabric, channels, hosts, setup, partition, outbox},
-      sending_(side_),
+      connections_(side_),
+      turns_(side_, connections_),
+      answers_(side_, connections_, turns_),
       receiving_(side_),
       copies_(side_) {}
 
@@ -32,14 +34,14 @@ void Transport::start(const Message& message) {
     copies_.start(message, number);
     return;
   }
-  const FlowStart flow = sending_.start(message, number);
+  const FlowStart flow = connections_.start(message, number);
   const std::uint32_t to = side_.part_of_host(message.destination);
   if (to == side_.partition) {
     receiving_.expect(to, flow);
   } else {
     side_.outbox.send(to, flow);
   }
-  sending_.begin(flow.send_slot);
+  turns_.begin(flow.send_slot);
 }
 
 void Transport::local_copy_done(std::uint32_t slot) {
@@ -76,9 +78,9 @@ void Transport::received(PacketHandle handle, PortId port) {
 void Transport::receive(PacketHandle handle, ChannelId way_back) {
   const Packet& packet = side_.fabric.packets()[handle];
   if (!packet.data()) {
-    sending_.on_answer(handle);
+    answers_.on_answer(handle);
   } else if (packet.returned()) [[unlikely]] {
-    sending_.on_returned(handle);
+    answers_.on_returned(handle);
   } else {
     receiving_.on_data(handle, way_back);
   }

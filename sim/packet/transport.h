@@ -1,14 +1,16 @@
-// One partition's hosts: its rooms, joined. Sending side, receiving side and copies within hosts know nothing
-// of each other.
+// One partition's hosts: its rooms, joined. Those that send (connections, turns at NICs, answers), those that
+// receive and copies within hosts know nothing of each other.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "sim/packet/answers.h"
+#include "sim/packet/connections.h"
 #include "sim/packet/hosts.h"
 #include "sim/packet/local_copies.h"
+#include "sim/packet/nic_turns.h"
 #include "sim/packet/receiving_side.h"
-#include "sim/packet/sending_side.h"
 
 namespace weft::sim::packet {
 
@@ -29,46 +31,31 @@ class Transport {
   void packet_at_host(ChannelId channel, PacketHandle handle);
   void received(PacketHandle handle, PortId port);
   void local_copy_done(std::uint32_t slot);
-  SendingSide& sending() { return sending_; }
+  NicTurns& turns() { return turns_; }
+  Answers& answers() { return answers_; }
   ReceivingSide& receiving() { return receiving_; }
-
-  // Fetches what packet_at_host() will change, and then what that leads to.
-  [[gnu::always_inline]] void prefetch(PacketHandle handle) const {
-    const Packet& packet = side_.fabric.packets()[handle];
-    if (packet.from_switch()) [[unlikely]]
-      return;
-    if (!packet.data()) {
-      sending_.prefetch(SlotId(packet.flow));
-    } else if (!packet.returned()) [[likely]] {
-      receiving_.prefetch(packet);
-    }
-  }
-  [[gnu::always_inline]] void prefetch_state(PacketHandle handle) const {
-    const Packet& packet = side_.fabric.packets()[handle];
-    if (packet.from_switch()) [[unlikely]]
-      return;
-    if (!packet.data()) {
-      sending_.prefetch_state(SlotId(packet.flow), packet.number);
-    } else if (!packet.returned()) [[likely]] {
-      receiving_.prefetch_state(packet);
-    }
-  }
+  const Connections& connections() const { return connections_; }
+  const ReceivingSide& receiving() const { return receiving_; }
+  const Hosts& hosts() const { return side_.hosts; }
+  const TransportSetup& setup() const { return side_.setup; }
 
   const TransportCounters& counters() const { return side_.counters; }
   enum class Counting : std::uint8_t { kControl, kReceivers, kRecovery, kPaths };
   // What these have counted.
   void add_signals(Counting what, Signals& sum) const;
   // Connections, and copies within hosts, that are not done.
-  std::uint64_t open_flows() const { return sending_.live_connections() + copies_under_way_; }
+  std::uint64_t open_flows() const { return connections_.live() + copies_under_way_; }
   const std::vector<DeliveredMessage>& delivered() const { return receiving_.delivered(); }
   void add_to(results::FlowStatistics& statistics) const { receiving_.add_to(statistics); }
-  std::vector<SentMessage> sent() const { return sending_.sent(); }
+  std::vector<SentMessage> sent() const { return connections_.sent(); }
 
  private:
   void receive(PacketHandle handle, ChannelId way_back);
 
   HostSide side_;
-  SendingSide sending_;
+  Connections connections_;
+  NicTurns turns_;
+  Answers answers_;
   ReceivingSide receiving_;
   LocalCopies copies_;
   std::uint64_t copies_under_way_ = 0;

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "sim/packet/connection_table.h"
 #include "tests/sim/packet/divided.h"
 #include "tests/sim/packet/support.h"
 #include "topologies/families.h"

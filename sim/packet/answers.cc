@@ -1,29 +1,33 @@
-// Answers in: ACKs, NACKs, returned headers, notifications, credits, pauses; what they mean for a connection.
+#include "sim/packet/answers.h"
+
 #include <algorithm>
 #include <span>
 
-#include "sim/packet/sending_side.h"
-
 namespace weft::sim::packet {
+
+Answers::Answers(HostSide& side, Connections& connections, NicTurns& turns)
+    : side_(side), connections_(connections), turns_(turns) {
+  if (side.setup.hears(congestion::kCredits)) side.fabric.packets().credits().keep();
+}
 
 // Is it about the connection that has the slot now, and is that heard? One that was idle for long enough to
 // be forgotten isn't, forgotten or not.
-bool SendingSide::is_of(SlotId slot, const Packet& packet) const {
+bool Answers::is_of(SlotId slot, const Packet& packet) const {
   const Connection& connection = connections_[slot];
   if (connection.number != packet.flow_number ||
       connection.source != side_.channels.host_of(packet.destination))
     return false;
-  if (connection.first_message != kNone) [[likely]]
+  if (connection.first_message != kNoMessage) [[likely]]
     return true;
-  return side_.engine.now().ps() < cold_[slot].idle_since_ps + side_.setup.idle.ps();
+  return side_.engine.now().ps() < connections_.cold(slot).idle_since_ps + side_.setup.idle.ps();
 }
 
-void SendingSide::on_answer(PacketHandle handle) {
+void Answers::on_answer(PacketHandle handle) {
   PacketPool& packets = side_.fabric.packets();
   const Packet packet = packets[handle];
   // Switches know a flow by what its data says: the receiver's slot.
   const SlotId slot = packet.from_switch()
-                          ? receive_slots_[side_.part_of_host(packet.source)].senders[packet.flow]
+                          ? connections_.of_receiver(side_.part_of_host(packet.source), packet.flow)
                           : SlotId(packet.flow);
   if (slot == kNoSlot || !is_of(slot, packet)) {
     packets.release(handle);
@@ -56,24 +60,57 @@ void SendingSide::on_answer(PacketHandle handle) {
       break;  // never comes here
   }
   packets.release(handle);
-  allow(slot);
-  wake(slot);
+  connections_.allow(slot);
+  turns_.wake(slot);
 }
 
 // The packet that ends a pause may be lost, as any other: so a pause has an end of its own.
-void SendingSide::set_paused(SlotId slot, bool paused) {
+void Answers::set_paused(SlotId slot, bool paused) {
   Connection& connection = connections_[slot];
   connection.paused = paused;
   if (!paused) return;
   ++side_.counters.pauses;
   const Time end = side_.engine.now() + side_.setup.recovery.min_timeout;
-  cold_[slot].pause_end_ps = end.ps();
-  arm_timer(side_.hosts.nics[connection.nic], end);
+  connections_.cold(slot).pause_end_ps = end.ps();
+  turns_.arm_timer(side_.hosts.nics[connection.nic], end);
+}
+
+void Answers::nic_timer(NicId nic_number) {
+  Nic& nic = side_.hosts.nics[nic_number];
+  const Time now = side_.engine.now();
+  if (now.ps() != nic.timer_ps) return;  // an earlier one took its place
+  nic.timer_ps = INT64_MAX;
+  nic.last_timer_ps = now.ps();
+  Time next = Time::max();
+  for (SlotId slot = nic.first_live; slot != kNoSlot; slot = connections_[slot].next) {
+    Connection& connection = connections_[slot];
+    if (connection.recovery->deadline() <= now) {
+      const auto outcome = connection.recovery->on_timer(now);
+      side_.counters.given_up += outcome.gave_up;
+      side_.counters.timeouts += outcome.timeout;
+      tell_lost(slot, outcome, nullptr);
+      turns_.wake(slot);
+    }
+    if (connection.paused) [[unlikely]]
+      next = std::min(next, look_at_pause(slot));
+    next = std::min(next, connection.recovery->deadline());
+  }
+  if (next != Time::max()) turns_.arm_timer(nic, next);
+}
+
+// Ends it if its time is over; returns when it is.
+Time Answers::look_at_pause(SlotId slot) {
+  const Time end = Time::ps(connections_.cold(slot).pause_end_ps);
+  if (end > side_.engine.now()) return end;
+  connections_[slot].paused = false;
+  ++side_.counters.pauses_expired;
+  turns_.wake(slot);
+  return Time::max();
 }
 
 // `handle`: of the packet, here and below. It has been given back, but until another packet is made, what
 // stood beside it is still there.
-void SendingSide::on_ack(SlotId slot, PacketHandle handle, const Packet& packet) {
+void Answers::on_ack(SlotId slot, PacketHandle handle, const Packet& packet) {
   const Connection& connection = connections_[slot];
   const Time now = side_.engine.now();
   const PacketPool& packets = side_.fabric.packets();
@@ -99,14 +136,14 @@ void SendingSide::on_ack(SlotId slot, PacketHandle handle, const Packet& packet)
 }
 
 // It names the receiver's slot.
-void SendingSide::on_returned(PacketHandle handle) {
+void Answers::on_returned(PacketHandle handle) {
   const Packet packet = side_.fabric.packets()[handle];
   side_.fabric.packets().release(handle);
-  const SlotId slot = receive_slots_[side_.part_of_host(packet.source)].senders[packet.flow];
+  const SlotId slot = connections_.of_receiver(side_.part_of_host(packet.source), packet.flow);
   if (is_of(slot, packet)) on_nack(slot, handle, packet, 0);
 }
 
-void SendingSide::on_nack(SlotId slot, PacketHandle handle, const Packet& packet, std::uint32_t cumulative) {
+void Answers::on_nack(SlotId slot, PacketHandle handle, const Packet& packet, std::uint32_t cumulative) {
   const auto outcome = connections_[slot].recovery->on_nack({.now = side_.engine.now(),
                                                              .number = packet.number,
                                                              .cumulative = cumulative,
@@ -116,8 +153,8 @@ void SendingSide::on_nack(SlotId slot, PacketHandle handle, const Packet& packet
   go_on(slot);
 }
 
-void SendingSide::tell_acked(SlotId slot, PacketHandle handle, const Packet& packet,
-                             const congestion::Recovery::Outcome& outcome, Time held) {
+void Answers::tell_acked(SlotId slot, PacketHandle handle, const Packet& packet,
+                         const congestion::Recovery::Outcome& outcome, Time held) {
   const Connection& connection = connections_[slot];
   if (outcome.spared_bytes > 0 && side_.setup.hears(congestion::kMessages)) [[unlikely]]
     connection.control->on_spared(outcome.spared_bytes);
@@ -133,20 +170,19 @@ void SendingSide::tell_acked(SlotId slot, PacketHandle handle, const Packet& pac
                               .ecn_marked = packet.marked(),
                               .hops = switches > 0 ? switches + 1 : connection.hops,
                               .telemetry = telemetry});
-  allow(slot);
+  connections_.allow(slot);
 }
 
 // `trimmed`: the header or NACK that told of it, if one did.
-void SendingSide::tell_lost(SlotId slot, const congestion::Recovery::Outcome& outcome,
-                            const Packet* trimmed) {
+void Answers::tell_lost(SlotId slot, const congestion::Recovery::Outcome& outcome, const Packet* trimmed) {
   if (outcome.lost_packets == 0 && !outcome.timeout) [[likely]]
     return;
   const Connection& connection = connections_[slot];
   const Time now = side_.engine.now();
   if (outcome.timeout && connection.selector != nullptr) connection.selector->on_timeout(now);
   lost_paths_.clear();
-  for (const std::uint32_t number : losses_) {
-    const std::vector<routing::Path>& ring = cold_[slot].paths;
+  for (const std::uint32_t number : connections_.losses()) {
+    const std::vector<routing::Path>& ring = connections_.cold(slot).paths;
     const routing::Path path =
         ring.empty() ? routing::Path{connection.entropy} : ring[number & (ring.size() - 1)];
     lost_paths_.push_back(path.entropy);
@@ -158,7 +194,7 @@ void SendingSide::tell_lost(SlotId slot, const congestion::Recovery::Outcome& ou
       connection.selector->on_loss(news);
     }
   }
-  losses_.clear();
+  connections_.losses().clear();
   const congestion::Loss loss{.now = now,
                               .bytes = outcome.lost_bytes,
                               .in_flight = connection.recovery->in_flight_bytes(),
@@ -172,83 +208,51 @@ void SendingSide::tell_lost(SlotId slot, const congestion::Recovery::Outcome& ou
   } else {
     connection.control->on_loss(loss);
   }
-  allow(slot);
-}
-
-void SendingSide::allow(SlotId slot) {
-  Connection& connection = connections_[slot];
-  const congestion::Allowance& allowed = connection.control->allowed();
-  connection.window_bytes = allowed.window_bytes;
-  connection.rate = allowed.rate;
-  connection.credit_bytes = allowed.credit_bytes;
-  if (!side_.setup.hears(congestion::kTimer)) [[likely]]
-    return;
-  const std::int64_t wake = connection.control->wake_at().ps();
-  if (wake == Time::max().ps() || wake == cold_[slot].wake_ps) {
-    if (wake == Time::max().ps()) cold_[slot].wake_ps = INT64_MAX;
-    return;
-  }
-  cold_[slot].wake_ps = std::max(wake, side_.engine.now().ps());
-  side_.engine.schedule(Time::ps(cold_[slot].wake_ps), side_.hosts.nics[connection.nic].entity, kSenderTimer,
-                        slot, connection.generation);
+  connections_.allow(slot);
 }
 
 // Some of what the connection was given has been acknowledged, or has to be sent again.
-void SendingSide::go_on(SlotId slot) {
+void Answers::go_on(SlotId slot) {
   Connection& connection = connections_[slot];
-  if (connection.first_message == kNone) return;  // it rested already
+  if (connection.first_message == kNoMessage) return;  // it rested already
   retire_messages(slot);
-  if (connection.first_message == kNone) {
-    rest(slot);
+  if (connection.first_message == kNoMessage) {
+    connections_.rest(slot);
   } else {
-    arm_timer(side_.hosts.nics[connection.nic], connection.recovery->deadline());
-    wake(slot);
+    turns_.arm_timer(side_.hosts.nics[connection.nic], connection.recovery->deadline());
+    turns_.wake(slot);
   }
   tell_senders();
 }
 
-// Payload of the packets that are acknowledged without a gap. REQUIRES: it doesn't rest.
-std::uint64_t SendingSide::acknowledged_bytes(const Connection& connection) const {
-  const OutgoingMessage& oldest = messages_[connection.first_message];
-  const std::uint64_t packets = connection.recovery->first_unacked() - oldest.first;
-  return oldest.end_byte - oldest.message.bytes +
-         std::min(oldest.message.bytes, packets * side_.setup.config.mtu_bytes);
-}
-
-void SendingSide::retire_messages(SlotId slot) {
+void Answers::retire_messages(SlotId slot) {
   Connection& connection = connections_[slot];
   const std::uint64_t buffer = side_.setup.config.connections.send_buffer_bytes;
   const std::uint32_t acknowledged = connection.recovery->first_unacked();
   if (acknowledged < connection.first_end && buffer == 0) [[likely]]
     return;
-  ColdConnection& cold = cold_[slot];
-  while (connection.first_message != kNone && messages_[connection.first_message].end <= acknowledged) {
+  ColdConnection& cold = connections_.cold(slot);
+  while (connection.first_message != kNoMessage &&
+         connections_.message(connection.first_message).end <= acknowledged) {
     const std::uint32_t index = connection.first_message;
-    const OutgoingMessage& message = messages_[index];
-    side_.hosts.nics[connection.nic].load_packets -= message.end - message.first;
-    if (side_.setup.config.record_flows) {
-      sent_.push_back({connection.source, message.number,
-                       message.end - message.first + message.retransmissions, message.retransmissions});
-    }
+    const OutgoingMessage& message = connections_.message(index);
     if (cold.first_untold == index) {
       cold.first_untold = message.next;
       if (message.message.notify_sent) to_tell_.push_back(message.message);
     }
-    connection.first_message = message.next;
-    if (message.next != kNone) connection.first_end = messages_[message.next].end;
-    unused_messages_.push_back(index);
+    connections_.retire_message(connection);
   }
-  if (buffer == 0 || connection.first_message == kNone) return;
-  const std::uint64_t taken = acknowledged_bytes(connection) + buffer;
-  while (cold.first_untold != kNone && messages_[cold.first_untold].end_byte <= taken) {
-    const OutgoingMessage& message = messages_[cold.first_untold];
+  if (buffer == 0 || connection.first_message == kNoMessage) return;
+  const std::uint64_t taken = connections_.acknowledged_bytes(connection) + buffer;
+  while (cold.first_untold != kNoMessage && connections_.message(cold.first_untold).end_byte <= taken) {
+    const OutgoingMessage& message = connections_.message(cold.first_untold);
     if (message.message.notify_sent) to_tell_.push_back(message.message);
     cold.first_untold = message.next;
   }
 }
 
 // Clients may start messages, but nothing that is acknowledged can come of it at once.
-void SendingSide::tell_senders() {
+void Answers::tell_senders() {
   for (std::size_t i = 0; i < to_tell_.size(); ++i) {
     const Message message = to_tell_[i];
     side_.client.on_sent(message);
@@ -257,8 +261,8 @@ void SendingSide::tell_senders() {
 }
 
 // The send buffer had room for the message as soon as it was given.
-void SendingSide::tell_taken(SlotId slot, std::uint16_t generation) {
-  if (connections_[slot].generation != generation || connections_[slot].first_message == kNone) return;
+void Answers::tell_taken(SlotId slot, std::uint16_t generation) {
+  if (connections_[slot].generation != generation || connections_[slot].first_message == kNoMessage) return;
   retire_messages(slot);
   tell_senders();
 }

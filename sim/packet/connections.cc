@@ -1,4 +1,4 @@
-#include "sim/packet/sending_side.h"
+#include "sim/packet/connections.h"
 
 #include <algorithm>
 #include <limits>
@@ -14,11 +14,9 @@ constexpr std::uint64_t kJitterPurpose = 0x717;
 
 }  // namespace
 
-SendingSide::SendingSide(HostSide& side) : side_(side), receive_slots_(side.channels.partition.parts) {
-  if (side.setup.hears(congestion::kCredits)) side.fabric.packets().credits().keep();
-}
+Connections::Connections(HostSide& side) : side_(side), receive_slots_(side.channels.partition.parts) {}
 
-SendingSide::~SendingSide() {
+Connections::~Connections() {
   for (Connection& connection : connections_) {
     if (connection.recovery == nullptr) continue;
     connection.control->~Sender();
@@ -26,7 +24,7 @@ SendingSide::~SendingSide() {
   }
 }
 
-SlotId SendingSide::new_slot() {
+SlotId Connections::new_slot() {
   if (!unused_.empty()) {
     const SlotId slot = unused_.back();
     unused_.pop_back();
@@ -41,7 +39,7 @@ SlotId SendingSide::new_slot() {
   return slot;
 }
 
-std::uint32_t SendingSide::new_message(const OutgoingMessage& message) {
+std::uint32_t Connections::new_message(const OutgoingMessage& message) {
   if (unused_messages_.empty()) {
     messages_.push_back(message);
     return static_cast<std::uint32_t>(messages_.size() - 1);
@@ -52,7 +50,7 @@ std::uint32_t SendingSide::new_message(const OutgoingMessage& message) {
   return index;
 }
 
-PortId SendingSide::choose_port(const Message& message, std::uint32_t entropy) {
+PortId Connections::choose_port(const Message& message, std::uint32_t entropy) {
   Hosts& hosts = side_.hosts;
   const auto load = [&](std::uint32_t nic) {
     return hosts.nics[hosts.first_nic[message.source] + nic].load_packets;
@@ -62,13 +60,13 @@ PortId SendingSide::choose_port(const Message& message, std::uint32_t entropy) {
 }
 
 // The receiver's NIC, from which it also answers.
-PortId SendingSide::reply_port(const Message& message, PortId port) const {
+PortId Connections::reply_port(const Message& message, PortId port) const {
   const Hosts& hosts = side_.hosts;
   return PortId(hosts.picker.destination(side_.setup.config.nic_choice, message, port,
                                          hosts.nics_of(message.destination)));
 }
 
-Bandwidth SendingSide::line_rate(NicId nic, HostId host) const {
+Bandwidth Connections::line_rate(NicId nic, HostId host) const {
   const Hosts& hosts = side_.hosts;
   const auto rate_of = [&](std::uint32_t n) { return side_.channels.cold[hosts.nics[n].channel].rate; };
   if (side_.setup.config.nic_choice != NicChoice::kSpray) return rate_of(nic);
@@ -78,7 +76,7 @@ Bandwidth SendingSide::line_rate(NicId nic, HostId host) const {
 }
 
 // The connection of a message, new or not.
-SlotId SendingSide::find_or_open(const Message& message, std::uint32_t number, const Shape& shape,
+SlotId Connections::find_or_open(const Message& message, std::uint32_t number, const Shape& shape,
                                  Time& one_way) {
   const PacketConfig& config = side_.setup.config;
   const bool per_message = config.connections.per_message;
@@ -93,7 +91,7 @@ SlotId SendingSide::find_or_open(const Message& message, std::uint32_t number, c
   const ConnectionKey key{HostId(message.source), HostId(message.destination), message.channel,
                           static_cast<std::uint16_t>(reply << 8 | port)};
   SlotId slot = table_.find(key);
-  if (slot != kNoSlot && connections_[slot].first_message == kNone) {
+  if (slot != kNoSlot && connections_[slot].first_message == kNoMessage) {
     const Time now = side_.engine.now();
     const Time idle = now - Time::ps(cold_[slot].idle_since_ps);
     unlink(slot, first_idle_, &last_idle_);
@@ -113,7 +111,7 @@ SlotId SendingSide::find_or_open(const Message& message, std::uint32_t number, c
 }
 
 // Throws InputError if no way leads there from its NIC.
-void SendingSide::aim(Connection& connection, const Message& message, PortId port) const {
+void Connections::aim(Connection& connection, const Message& message, PortId port) const {
   const PortId reply = reply_port(message, port);
   connection.reply_nic = static_cast<std::uint8_t>(reply);
   connection.target = message.destination;
@@ -122,7 +120,7 @@ void SendingSide::aim(Connection& connection, const Message& message, PortId por
   if (nics != nullptr) connection.target = nics->endpoint(message.destination, reply);
 }
 
-SlotId SendingSide::open(const Message& message, const Opening& opening, const Shape& shape, Time& one_way) {
+SlotId Connections::open(const Message& message, const Opening& opening, const Shape& shape, Time& one_way) {
   const TransportSetup& setup = side_.setup;
   const PacketConfig& config = setup.config;
   const std::uint64_t seed = side_.engine.seed();
@@ -149,16 +147,16 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
       config.timeout_jitter > 0 ? RandomStream(seed, opening.identity, kJitterPurpose).next() : 0);
   const Bandwidth line_rate = this->line_rate(nic, source);
   connection.recovery =
-      setup.recoveries->construct(storage(slot), {.config = setup.recovery,
-                                                  .mtu_bytes = config.mtu_bytes,
-                                                  .base_rtt = round_trip,
-                                                  .longest_rtt = longest,
-                                                  .line_rate = line_rate,
-                                                  .random = jitter,
-                                                  .rings = &rings_,
-                                                  .losses = keeps_paths() ? &losses_ : nullptr,
-                                                  .signals = side_.signals.recoveries.data()});
-  connection.control = setup.senders->construct(storage(slot) + setup.recovery_bytes,
+      setup.recoveries->construct(state(slot), {.config = setup.recovery,
+                                                .mtu_bytes = config.mtu_bytes,
+                                                .base_rtt = round_trip,
+                                                .longest_rtt = longest,
+                                                .line_rate = line_rate,
+                                                .random = jitter,
+                                                .rings = &rings_,
+                                                .losses = keeps_paths() ? &losses_ : nullptr,
+                                                .signals = side_.signals.recoveries.data()});
+  connection.control = setup.senders->construct(state(slot) + setup.recovery_bytes,
                                                 {.mtu_bytes = config.mtu_bytes,
                                                  .line_rate = line_rate,
                                                  .base_rtt = round_trip,
@@ -189,7 +187,7 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
   return slot;
 }
 
-ReceiveSlotId SendingSide::new_receive_slot(std::uint32_t part, SlotId sender) {
+ReceiveSlotId Connections::new_receive_slot(std::uint32_t part, SlotId sender) {
   ReceiveSlots& slots = receive_slots_[part];
   if (slots.unused.empty()) {
     slots.senders.push_back(sender);
@@ -202,7 +200,7 @@ ReceiveSlotId SendingSide::new_receive_slot(std::uint32_t part, SlotId sender) {
 }
 
 // Of the packets that carry its payload; there may be redundant ones beside them.
-SendingSide::Shape SendingSide::shape_of(std::uint64_t bytes) const {
+Connections::Shape Connections::shape_of(std::uint64_t bytes) const {
   const PacketConfig& config = side_.setup.config;
   const std::uint64_t mtu = config.mtu_bytes;
   const std::uint64_t packets = std::max<std::uint64_t>(1, bytes / mtu + (bytes % mtu != 0 ? 1 : 0));
@@ -210,7 +208,7 @@ SendingSide::Shape SendingSide::shape_of(std::uint64_t bytes) const {
   return {static_cast<std::uint32_t>(packets), static_cast<std::uint32_t>(bytes - (packets - 1) * mtu)};
 }
 
-void SendingSide::refuse(std::uint64_t bytes) const {
+void Connections::refuse(std::uint64_t bytes) const {
   throw InputError("a message of " + std::to_string(bytes) +
                    " bytes has, with those before it on its connection, "
                    "more than 2^32 packets of " +
@@ -218,7 +216,7 @@ void SendingSide::refuse(std::uint64_t bytes) const {
                    " bytes; expected a larger mtu or smaller messages");
 }
 
-Channels::PathTimes SendingSide::path_times(const Connection& connection, NicId nic,
+Channels::PathTimes Connections::path_times(const Connection& connection, NicId nic,
                                             const Shape& shape) const {
   const PacketConfig& config = side_.setup.config;
   return side_.channels.path_times(side_.hosts.nics[nic].channel, HostId(connection.target),
@@ -227,7 +225,7 @@ Channels::PathTimes SendingSide::path_times(const Connection& connection, NicId 
 }
 
 // Of a message alone in the network, over the paths that its packets really use.
-Time SendingSide::ideal_time(const Connection& connection, const Shape& shape,
+Time Connections::ideal_time(const Connection& connection, const Shape& shape,
                              const Channels::PathTimes& path) {
   const PacketConfig& config = side_.setup.config;
   const Hosts& hosts = side_.hosts;
@@ -249,12 +247,12 @@ Time SendingSide::ideal_time(const Connection& connection, const Shape& shape,
 }
 
 // What waits in a system's buffer is a stream of bytes: a few more go with the packet at its end.
-bool SendingSide::rides_along(const Message& message, const congestion::Recovery& recovery) const {
+bool Connections::rides_along(const Message& message, const congestion::Recovery& recovery) const {
   return message.control && message.bytes == 0 && side_.setup.config.connections.send_buffer_bytes > 0 &&
          recovery.next_new() < recovery.packets();
 }
 
-FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
+FlowStart Connections::start(const Message& message, std::uint32_t number) {
   const PacketConfig& config = side_.setup.config;
   const Shape shape = shape_of(message.bytes);
   Time one_way;
@@ -274,7 +272,7 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
                                            .end = recovery.packets(),
                                            .number = number});
   const bool opens = first == 0;
-  if (connection.first_message == kNone) {
+  if (connection.first_message == kNoMessage) {
     connection.first_message = added;
     connection.first_end = recovery.packets();
     go_live(slot);
@@ -282,7 +280,7 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
     messages_[cold.last_message].next = added;
   }
   cold.last_message = added;
-  if (cold.first_untold == kNone) cold.first_untold = added;
+  if (cold.first_untold == kNoMessage) cold.first_untold = added;
 
   if (!opens) one_way = ideal_time(connection, shape, path_times(connection, connection.nic, shape));
   return {.receive_slot = connection.receive_slot,
@@ -298,36 +296,48 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
           .message = message};
 }
 
-void SendingSide::begin(SlotId slot) {
-  Connection& connection = connections_[slot];
-  const Message& message = messages_[cold_[slot].last_message].message;
-  if (side_.setup.hears(congestion::kMessages)) {
-    connection.control->on_message(
-        side_.engine.now(), connection.recovery->payload_for(message.bytes),
-        cold_[slot].given_bytes - std::min(cold_[slot].given_bytes, connection.sent_bytes));
-    allow(slot);
+std::uint64_t Connections::acknowledged_bytes(const Connection& connection) const {
+  const OutgoingMessage& oldest = messages_[connection.first_message];
+  const std::uint64_t packets = connection.recovery->first_unacked() - oldest.first;
+  return oldest.end_byte - oldest.message.bytes +
+         std::min(oldest.message.bytes, packets * side_.setup.config.mtu_bytes);
+}
+
+void Connections::retire_message(Connection& connection) {
+  const std::uint32_t index = connection.first_message;
+  const OutgoingMessage& message = messages_[index];
+  side_.hosts.nics[connection.nic].load_packets -= message.end - message.first;
+  if (side_.setup.config.record_flows) {
+    sent_.push_back({connection.source, message.number, message.end - message.first + message.retransmissions,
+                     message.retransmissions});
   }
-  const std::uint64_t buffer = side_.setup.config.connections.send_buffer_bytes;
-  // The client isn't called back from within its own call.
-  if (buffer > 0 && message.notify_sent &&
-      cold_[slot].given_bytes <= acknowledged_bytes(connection) + buffer) {
-    side_.engine.schedule(side_.engine.now(), side_.hosts.nics[connection.nic].entity, kTaken, slot,
-                          connection.generation);
+  connection.first_message = message.next;
+  if (message.next != kNoMessage) connection.first_end = messages_[message.next].end;
+  unused_messages_.push_back(index);
+}
+
+// The control's own time to be called may have changed.
+void Connections::set_timer(SlotId slot) {
+  const Connection& connection = connections_[slot];
+  const std::int64_t wake = connection.control->wake_at().ps();
+  if (wake == Time::max().ps() || wake == cold_[slot].wake_ps) {
+    if (wake == Time::max().ps()) cold_[slot].wake_ps = INT64_MAX;
+    return;
   }
-  // Its NIC may have seen to the pause's end while there was nothing to send.
-  if (connection.paused) arm_timer(side_.hosts.nics[connection.nic], Time::ps(cold_[slot].pause_end_ps));
-  wake(slot);
+  cold_[slot].wake_ps = std::max(wake, side_.engine.now().ps());
+  side_.engine.schedule(Time::ps(cold_[slot].wake_ps), side_.hosts.nics[connection.nic].entity, kSenderTimer,
+                        slot, connection.generation);
 }
 
 // A connection is in one of two kinds of lists, each linked both ways.
-void SendingSide::link(SlotId slot, SlotId behind, SlotId before) {
+void Connections::link(SlotId slot, SlotId behind, SlotId before) {
   connections_[slot].previous = behind;
   connections_[slot].next = before;
   if (behind != kNoSlot) connections_[behind].next = slot;
   if (before != kNoSlot) connections_[before].previous = slot;
 }
 
-void SendingSide::unlink(SlotId slot, SlotId& first, SlotId* last) {
+void Connections::unlink(SlotId slot, SlotId& first, SlotId* last) {
   const Connection& connection = connections_[slot];
   if (connection.previous != kNoSlot) connections_[connection.previous].next = connection.next;
   if (connection.next != kNoSlot) connections_[connection.next].previous = connection.previous;
@@ -336,7 +346,7 @@ void SendingSide::unlink(SlotId slot, SlotId& first, SlotId* last) {
 }
 
 // It has something to send again: its NIC looks at its deadlines.
-void SendingSide::go_live(SlotId slot) {
+void Connections::go_live(SlotId slot) {
   Nic& nic = side_.hosts.nics[connections_[slot].nic];
   link(slot, kNoSlot, nic.first_live);
   nic.first_live = slot;
@@ -344,7 +354,7 @@ void SendingSide::go_live(SlotId slot) {
 }
 
 // Everything is acknowledged.
-void SendingSide::rest(SlotId slot) {
+void Connections::rest(SlotId slot) {
   Connection& connection = connections_[slot];
   unlink(slot, side_.hosts.nics[connection.nic].first_live, nullptr);
   --live_;
@@ -361,7 +371,7 @@ void SendingSide::rest(SlotId slot) {
 }
 
 // Makes room: two for each one that opens, so the number of those that are kept for nothing shrinks.
-void SendingSide::forget_idle() {
+void Connections::forget_idle() {
   const std::int64_t before = side_.engine.now().ps() - side_.setup.idle.ps();
   for (int i = 0; i < 2 && first_idle_ != kNoSlot && cold_[first_idle_].idle_since_ps <= before; ++i) {
     const SlotId slot = first_idle_;
@@ -370,7 +380,7 @@ void SendingSide::forget_idle() {
   }
 }
 
-void SendingSide::close(SlotId slot) {
+void Connections::close(SlotId slot) {
   Connection& connection = connections_[slot];
   if (!side_.setup.config.connections.per_message) table_.erase(cold_[slot].key);
   connection.control->~Sender();
@@ -381,15 +391,15 @@ void SendingSide::close(SlotId slot) {
   connection.selector = nullptr;
   ++connection.generation;
   receive_slots_[side_.part_of_host(connection.destination)].unused.push_back(connection.receive_slot);
-  connection.number = kNone;
+  connection.number = kNotConnected;
   if (!connection.waiting) unused_.push_back(slot);  // else once its NIC has come across it
 }
 
-std::vector<SentMessage> SendingSide::sent() const {
+std::vector<SentMessage> Connections::sent() const {
   std::vector<SentMessage> all = sent_;
   for (const Connection& connection : connections_) {
     if (connection.recovery == nullptr) continue;
-    for (std::uint32_t m = connection.first_message; m != kNone; m = messages_[m].next) {
+    for (std::uint32_t m = connection.first_message; m != kNoMessage; m = messages_[m].next) {
       const OutgoingMessage& message = messages_[m];
       const std::uint32_t next = connection.recovery->next_new();
       const std::uint32_t packets = std::clamp(next, message.first, message.end) - message.first;

@@ -1,14 +1,14 @@
-// Packets out: which connection may send, its turn at the NIC, its timers.
+#include "sim/packet/nic_turns.h"
+
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "sim/packet/sending_side.h"
 #include "sim/routing/source_route.h"
 
 namespace weft::sim::packet {
 
-bool SendingSide::may_send(const Connection& connection) const {
+bool NicTurns::may_send(const Connection& connection) const {
   const congestion::Recovery& recovery = *connection.recovery;
   const std::uint32_t mtu = side_.setup.config.mtu_bytes;
   const bool again = recovery.lost() > 0;
@@ -28,7 +28,7 @@ bool SendingSide::may_send(const Connection& connection) const {
 
 // Where a window is small beside what an ACK is for, the sender asks for eight in each window, or one for
 // each packet: else it would stand still until the receiver has counted enough, or its clock has run out.
-bool SendingSide::asks_for_ack(Connection& connection) const {
+bool NicTurns::asks_for_ack(Connection& connection) const {
   constexpr std::uint64_t kOfWindow = 8;
   const PacketConfig& config = side_.setup.config;
   if (connection.window_bytes >= kOfWindow * config.ack_every * config.mtu_bytes) return false;
@@ -38,7 +38,7 @@ bool SendingSide::asks_for_ack(Connection& connection) const {
 }
 
 // Does its selector keep it waiting? It is asked again at the time that it names.
-bool SendingSide::hold(SlotId slot) {
+bool NicTurns::hold(SlotId slot) {
   Connection& connection = connections_[slot];
   const congestion::Recovery& recovery = *connection.recovery;
   const Time now = side_.engine.now();
@@ -54,7 +54,29 @@ bool SendingSide::hold(SlotId slot) {
   return true;
 }
 
-void SendingSide::wake(SlotId slot) {
+void NicTurns::begin(SlotId slot) {
+  Connection& connection = connections_[slot];
+  const Message& message = connections_.message(connections_.cold(slot).last_message).message;
+  if (side_.setup.hears(congestion::kMessages)) {
+    connection.control->on_message(side_.engine.now(), connection.recovery->payload_for(message.bytes),
+                                   connections_.cold(slot).given_bytes -
+                                       std::min(connections_.cold(slot).given_bytes, connection.sent_bytes));
+    connections_.allow(slot);
+  }
+  const std::uint64_t buffer = side_.setup.config.connections.send_buffer_bytes;
+  // The client isn't called back from within its own call.
+  if (buffer > 0 && message.notify_sent &&
+      connections_.cold(slot).given_bytes <= connections_.acknowledged_bytes(connection) + buffer) {
+    side_.engine.schedule(side_.engine.now(), side_.hosts.nics[connection.nic].entity, kTaken, slot,
+                          connection.generation);
+  }
+  // Its NIC may have seen to the pause's end while there was nothing to send.
+  if (connection.paused)
+    arm_timer(side_.hosts.nics[connection.nic], Time::ps(connections_.cold(slot).pause_end_ps));
+  wake(slot);
+}
+
+void NicTurns::wake(SlotId slot) {
   Connection& connection = connections_[slot];
   if (connection.waiting || connection.pacing || !may_send(connection) || is_held(slot)) return;
   Engine& engine = side_.engine;
@@ -84,18 +106,18 @@ void SendingSide::wake(SlotId slot) {
   }
 }
 
-void SendingSide::pace(SlotId slot, std::uint16_t generation) {
+void NicTurns::pace(SlotId slot, std::uint16_t generation) {
   if (connections_[slot].generation != generation) return;
   connections_[slot].pacing = false;
   wake(slot);
 }
 
-void SendingSide::nic_ready(NicId nic) {
+void NicTurns::nic_ready(NicId nic) {
   side_.hosts.nics[nic].busy = false;
   serve(nic);
 }
 
-void SendingSide::serve(NicId nic_number) {
+void NicTurns::serve(NicId nic_number) {
   Nic& nic = side_.hosts.nics[nic_number];
   while (nic.first_waiting != kNoSlot) {
     const SlotId slot = nic.first_waiting;
@@ -103,7 +125,7 @@ void SendingSide::serve(NicId nic_number) {
     nic.first_waiting = connection.next_waiting;
     connection.waiting = false;
     if (connection.recovery == nullptr) {  // closed while it waited to send something again
-      unused_.push_back(slot);
+      connections_.reuse(slot);
       continue;
     }
     if (!may_send(connection) || is_held(slot)) continue;
@@ -123,7 +145,7 @@ void SendingSide::serve(NicId nic_number) {
   }
 }
 
-void SendingSide::send_packet(SlotId slot) {
+void NicTurns::send_packet(SlotId slot) {
   Connection& connection = connections_[slot];
   congestion::Recovery& recovery = *connection.recovery;
   const TransportSetup& setup = side_.setup;
@@ -173,7 +195,7 @@ void SendingSide::send_packet(SlotId slot) {
   if (setup.control.hears != 0) [[unlikely]] {
     if (setup.hears(congestion::kSends)) {
       connection.control->on_send({.at = start, .bytes = payload, .again = again});
-      allow(slot);
+      connections_.allow(slot);
     }
     packets.credits().set(handle, connection.control->wanted_credit());
   }
@@ -186,7 +208,7 @@ void SendingSide::send_packet(SlotId slot) {
 
 // Asks the connection's selector, and keeps what it answers, so that it can be told what became of the
 // packet.
-routing::Path SendingSide::choose_path(SlotId slot, std::uint32_t number, bool again) {
+routing::Path NicTurns::choose_path(SlotId slot, std::uint32_t number, bool again) {
   const Connection& connection = connections_[slot];
   const congestion::Recovery& recovery = *connection.recovery;
   const routing::Path path =
@@ -199,8 +221,8 @@ routing::Path SendingSide::choose_path(SlotId slot, std::uint32_t number, bool a
     throw std::logic_error("routing policy " + side_.setup.policy.info.name +
                            " names a route, but does not declare that it does (Policy::source_routes)");
   }
-  if (!keeps_paths()) return path;
-  std::vector<routing::Path>& ring = cold_[slot].paths;
+  if (!connections_.keeps_paths()) return path;
+  std::vector<routing::Path>& ring = connections_.cold(slot).paths;
   const std::uint32_t first = connection.recovery->first_unacked();
   if (number - first >= ring.size()) {
     std::vector<routing::Path> wider(std::max<std::size_t>(16, ring.size() * 2));
@@ -214,7 +236,7 @@ routing::Path SendingSide::choose_path(SlotId slot, std::uint32_t number, bool a
 }
 
 // A packet that follows a route has it beside it; the copy outlives the connection.
-void SendingSide::take_route(PacketHandle handle, ChannelId nic_channel, const routing::Path& path) {
+void NicTurns::take_route(PacketHandle handle, ChannelId nic_channel, const routing::Path& path) {
   RouteRecord record;
   if (path.route != nullptr) {
     if (!path.route_checked) {
@@ -226,16 +248,16 @@ void SendingSide::take_route(PacketHandle handle, ChannelId nic_channel, const r
   side_.fabric.packets().routes().set(handle, record);
 }
 
-void SendingSide::count_again(SlotId slot, std::uint32_t number) {
+void NicTurns::count_again(SlotId slot, std::uint32_t number) {
   ++side_.counters.retransmissions;
   std::uint32_t m = connections_[slot].first_message;
-  while (messages_[m].end <= number) m = messages_[m].next;
-  ++messages_[m].retransmissions;
+  while (connections_.message(m).end <= number) m = connections_.message(m).next;
+  ++connections_.message(m).retransmissions;
 }
 
 // One timer per NIC. Its connections' deadlines move all the time; it looks at them at most once per
 // timer_grain.
-void SendingSide::arm_timer(Nic& nic, Time deadline) {
+void NicTurns::arm_timer(Nic& nic, Time deadline) {
   if (deadline.ps() >= nic.timer_ps) return;
   const std::int64_t when =
       std::max({deadline.ps(), nic.last_timer_ps + side_.setup.timer_grain.ps(), side_.engine.now().ps()});
@@ -245,45 +267,13 @@ void SendingSide::arm_timer(Nic& nic, Time deadline) {
                         static_cast<std::uint32_t>(&nic - side_.hosts.nics.data()));
 }
 
-void SendingSide::nic_timer(NicId nic_number) {
-  Nic& nic = side_.hosts.nics[nic_number];
-  const Time now = side_.engine.now();
-  if (now.ps() != nic.timer_ps) return;  // an earlier one took its place
-  nic.timer_ps = INT64_MAX;
-  nic.last_timer_ps = now.ps();
-  Time next = Time::max();
-  for (SlotId slot = nic.first_live; slot != kNoSlot; slot = connections_[slot].next) {
-    Connection& connection = connections_[slot];
-    if (connection.recovery->deadline() <= now) {
-      const auto outcome = connection.recovery->on_timer(now);
-      side_.counters.given_up += outcome.gave_up;
-      side_.counters.timeouts += outcome.timeout;
-      tell_lost(slot, outcome, nullptr);
-      wake(slot);
-    }
-    if (connection.paused) [[unlikely]]
-      next = std::min(next, look_at_pause(slot));
-    next = std::min(next, connection.recovery->deadline());
-  }
-  if (next != Time::max()) arm_timer(nic, next);
-}
-
-// Ends it if its time is over; returns when it is.
-Time SendingSide::look_at_pause(SlotId slot) {
-  const Time end = Time::ps(cold_[slot].pause_end_ps);
-  if (end > side_.engine.now()) return end;
-  connections_[slot].paused = false;
-  ++side_.counters.pauses_expired;
-  wake(slot);
-  return Time::max();
-}
-
-void SendingSide::sender_timer(SlotId slot, std::uint16_t generation) {
+void NicTurns::sender_timer(SlotId slot, std::uint16_t generation) {
   Connection& connection = connections_[slot];
-  if (connection.generation != generation || cold_[slot].wake_ps != side_.engine.now().ps()) return;
-  cold_[slot].wake_ps = INT64_MAX;
+  if (connection.generation != generation || connections_.cold(slot).wake_ps != side_.engine.now().ps())
+    return;
+  connections_.cold(slot).wake_ps = INT64_MAX;
   connection.control->on_timer(side_.engine.now());
-  allow(slot);
+  connections_.allow(slot);
   wake(slot);
 }
 
