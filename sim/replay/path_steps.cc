@@ -94,7 +94,8 @@ results::PathShares PathSteps::shares(const goal::ProgramFacts& program) const {
   for (std::uint32_t at = last_; at != kNone; at = steps_[at].before) {
     const Step& step = steps_[at];
     if (step.is_known) of = step;
-    const results::CriticalPath before = step.before == kNone ? results::CriticalPath{} : steps_[step.before].path;
+    const results::CriticalPath before =
+        step.before == kNone ? results::CriticalPath{} : steps_[step.before].path;
     const Time time = step.path.total() - before.total();
     const bool is_message = step.from != kNone;
     shares.ranks[step.rank] += time;
@@ -105,8 +106,7 @@ results::PathShares PathSteps::shares(const goal::ProgramFacts& program) const {
     } else {
       spent.count += is_message == (of.kind != goal::OpKind::kCalc) ? 1 : 0;
     }
-    const Time on_links =
-        step.path.bandwidth + step.path.queueing - before.bandwidth - before.queueing;
+    const Time on_links = step.path.bandwidth + step.path.queueing - before.bandwidth - before.queueing;
     if (is_message && on_links > Time()) shares.messages[{step.from, step.rank}] += on_links;
   }
   return shares;

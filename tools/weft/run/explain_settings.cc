@@ -62,12 +62,12 @@ void add_parameters(const std::string& field, const ModuleInfo& info, const Give
   for (const ParameterSpec& spec : info.parameters) {
     const auto value = std::ranges::find(values, spec.name, &std::pair<std::string, std::string>::first);
     if (value == values.end() || spec.default_value.empty() || value->second == spec.default_value) continue;
-    if (spec.name == "partitions" || spec.name == "protocol" || is_as(others, spec.name, value->second)) continue;
-    trials.push_back({fmt::format("{}.{}={}", field, spec.name, value->second),
-                      fmt::format("with the default, {}, the run takes the same course", spec.default_value),
-                      [choice, spec](Scenario& changed) {
-                        choice(changed).given[spec.name] = spec.default_value;
-                      }});
+    if (spec.name == "partitions" || spec.name == "protocol" || is_as(others, spec.name, value->second))
+      continue;
+    trials.push_back(
+        {fmt::format("{}.{}={}", field, spec.name, value->second),
+         fmt::format("with the default, {}, the run takes the same course", spec.default_value),
+         [choice, spec](Scenario& changed) { choice(changed).given[spec.name] = spec.default_value; }});
   }
 }
 
@@ -80,7 +80,8 @@ void add_control(const Scenario& scenario, std::vector<Trial>& trials) {
                         return change.starts_with("congestion ");
                       });
   if (name.empty() || name == kConstant || !is_own) return;
-  trials.push_back({"congestion=" + name, "with a constant window the run takes the same course: it had nothing to react to",
+  trials.push_back({"congestion=" + name,
+                    "with a constant window the run takes the same course: it had nothing to react to",
                     [](Scenario& changed) { changed.congestion = {.name = kConstant}; }});
 }
 
@@ -89,9 +90,10 @@ void add_routing(const Scenario& scenario, std::vector<Trial>& trials) {
   const ModuleChoice usual =
       sim::wanted_routing(topologies::routed_family(scenario.topology), scenario.fabric).policy;
   if (usual.name == scenario.routing.name) return;
-  trials.push_back({"routing=" + scenario.routing.name,
-                    fmt::format("with {}, which is recommended here, the run takes the same course", usual.name),
-                    [usual](Scenario& changed) { changed.routing = usual; }});
+  trials.push_back(
+      {"routing=" + scenario.routing.name,
+       fmt::format("with {}, which is recommended here, the run takes the same course", usual.name),
+       [usual](Scenario& changed) { changed.routing = usual; }});
 }
 
 // What costs of hosts are where nobody gives any: some follow from others.
@@ -108,16 +110,17 @@ std::vector<Trial> trials_of(const Scenario& scenario) {
   for (const sim::Seam& seam : sim::seams()) {
     const ModuleChoice& choice = scenario.*seam.choice;
     if (choice.empty() || std::string_view(seam.field) == "topology") continue;
-    const sim::RegisteredModule& module = find_module(
-        std::span<const sim::RegisteredModule>(registries.*seam.modules), choice, seam.word);
-    add_parameters(fmt::format("{}.{}", seam.field, choice.name), module.info, choice.given,
-                   not_chosen(scenario, seam.field),
-                   [member = seam.choice](Scenario& changed) -> ModuleChoice& { return changed.*member; }, trials);
+    const sim::RegisteredModule& module =
+        find_module(std::span<const sim::RegisteredModule>(registries.*seam.modules), choice, seam.word);
+    add_parameters(
+        fmt::format("{}.{}", seam.field, choice.name), module.info, choice.given,
+        not_chosen(scenario, seam.field),
+        [member = seam.choice](Scenario& changed) -> ModuleChoice& { return changed.*member; }, trials);
   }
   if (scenario.jobs.size() == 1) {
-    add_parameters("hosts", sim::hosts_section(), scenario.hosts.given,
-                   usual_hosts(scenario, registries),
-                   [](Scenario& changed) -> ModuleChoice& { return changed.hosts; }, trials);
+    add_parameters(
+        "hosts", sim::hosts_section(), scenario.hosts.given, usual_hosts(scenario, registries),
+        [](Scenario& changed) -> ModuleChoice& { return changed.hosts; }, trials);
   }
   return trials;
 }
@@ -142,7 +145,8 @@ bool is_same_where_both(const Signals& a, const Signals& b) {
 bool is_same_course(const results::Report& a, const results::Report& b) {
   return a.outcome == b.outcome && a.makespan == b.makespan &&
          is_same_where_both(a.network_totals.signals, b.network_totals.signals) &&
-         std::ranges::equal(a.ranks, b.ranks, is_same_rank) && std::ranges::equal(a.links, b.links, is_same_link);
+         std::ranges::equal(a.ranks, b.ranks, is_same_rank) &&
+         std::ranges::equal(a.links, b.links, is_same_link);
 }
 
 }  // namespace
@@ -151,7 +155,8 @@ nlohmann::ordered_json settings_without_effect(Rerun& rerun, const results::Repo
   nlohmann::ordered_json told = nlohmann::ordered_json::array();
   for (const Trial& trial : trials_of(rerun.scenario())) {
     try {
-      if (!is_same_course(base, rerun.run_changed(trial.change, "running it again without " + trial.setting))) continue;
+      if (!is_same_course(base, rerun.run_changed(trial.change, "running it again without " + trial.setting)))
+        continue;
     } catch (const InputError&) {
       continue;  // the rest of the scenario needs it
     }

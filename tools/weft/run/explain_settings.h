@@ -9,10 +9,10 @@
 
 namespace weft::cli {
 
-// What of the scenario is neither a default nor of its fabric, and without which the run takes the same course
-// to the picosecond: all ranks, links and signals. That is found by making the run again, once for each, with
-// the default in its place; with a constant window in that of a congestion control; with the routing that the
-// topology and the fabric have. Of each `setting` and `why`. `base`: the run itself.
+// What of the scenario is neither a default nor of its fabric, and without which the run takes the same
+// course to the picosecond: all ranks, links and signals. That is found by making the run again, once for
+// each, with the default in its place; with a constant window in that of a congestion control; with the
+// routing that the topology and the fabric have. Of each `setting` and `why`. `base`: the run itself.
 nlohmann::ordered_json settings_without_effect(Rerun& rerun, const results::Report& base);
 
 }  // namespace weft::cli

@@ -87,7 +87,8 @@ class Ways {
   std::vector<routing::ListedPath> paths(std::uint32_t from, std::uint32_t to) const {
     constexpr std::uint32_t kMost = 256;
     if (network_.rails() == nullptr) {
-      return routing::list_paths(network_.topology(), network_.table(), network_.paths(), from, to, kMost).paths;
+      return routing::list_paths(network_.topology(), network_.table(), network_.paths(), from, to, kMost)
+          .paths;
     }
     std::vector<routing::ListedPath> all;
     const routing::NicNetwork& nics = *network_.rails();
@@ -143,7 +144,8 @@ Json by_link(const results::Report& report, std::size_t job, const Ways& ways, d
   return shares.listed("no link: work of hosts, latency");
 }
 
-std::string list_text(const char* title, const Json& list, const std::function<std::string(const Json&)>& name) {
+std::string list_text(const char* title, const Json& list,
+                      const std::function<std::string(const Json&)>& name) {
   std::string text;
   for (const Json& each : list) {
     const double share = each["share"].get<double>();
@@ -182,9 +184,9 @@ Json where_of(const results::Report& report, std::size_t job, const topologies::
   Shares ranks{.entries = {}, .total = total}, activities{.entries = {}, .total = total};
   for (const auto& [rank, time] : path.ranks) ranks.add(ps(time), {{"rank", rank}});
   for (const auto& [activity, spent] : path.activities) {
-    activities.add(ps(spent.time), {{"kind", activity.kind},
-                                    {"communicator", activity.communicator},
-                                    {"count", spent.count}});
+    activities.add(
+        ps(spent.time),
+        {{"kind", activity.kind}, {"communicator", activity.communicator}, {"count", spent.count}});
   }
   Json where = {{"ranks", ranks.listed()}, {"activities", activities.listed()}};
   if (topology == nullptr || report.links.empty() || total == 0) return where;

@@ -16,8 +16,8 @@ namespace weft::cli {
 // if it waited for some, and so on. Read from summary.json. Throws nlohmann's errors.
 nlohmann::ordered_json shares_by_job(const nlohmann::json& run);
 
-// Of the critical path of job `job`, as `ranks`, `activities` and, in a network with links, `links`. REQUIRES:
-// the report has its path_shares.
+// Of the critical path of job `job`, as `ranks`, `activities` and, in a network with links, `links`.
+// REQUIRES: the report has its path_shares.
 nlohmann::ordered_json where_of(const results::Report& report, std::size_t job,
                                 const topologies::Topology* topology, const sim::Scenario& scenario);
 
