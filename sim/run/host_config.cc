@@ -32,7 +32,7 @@ HostConfig host_config(const Scenario& resolved) {
   }
   choices.profile = with_nccl_node(given("profile"), resolved);
   // What isn't of a channel goes over all NICs too: NCCL has at least one channel of point to point for each.
-  if (choices.profile.substr(0, choices.profile.find(':')) == "nccl") config.rails.most = UINT8_MAX;
+  if (is_nccl(choices.profile)) config.rails.most = UINT8_MAX;
   choices.table = std::string(without_brackets(given("table")));
   config.collectives = goal::CollectiveSelection(choices);
   return config;

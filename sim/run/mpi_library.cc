@@ -53,8 +53,7 @@ void follow_nodes(std::string& profile, std::vector<std::string>& remarks) {
 // given is changed.
 void spare_hosts(Scenario& scenario, std::vector<std::string>& remarks) {
   const auto profile = scenario.collectives.given.find("profile");
-  if (profile == scenario.collectives.given.end()) return;
-  if (profile->second.substr(0, profile->second.find(':')) != goal::kNcclProfile) return;
+  if (profile == scenario.collectives.given.end() || !is_nccl(profile->second)) return;
   std::vector<std::string> set;
   const auto spare = [&](const char* parameter, const char* value) {
     const auto found = scenario.hosts.given.find(parameter);

@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "goal/collectives/nccl/node.h"
+#include "goal/collectives/selection_profiles.h"
 #include "sim/units/module.h"
 #include "topologies/families.h"
 
 namespace weft::sim {
 namespace {
 
-constexpr const char* kProfile = "nccl";
 constexpr const char* kDefaultNode = "dgx_h100";
 
 std::string value_of(const std::map<std::string, std::string>& given, const char* name) {
@@ -56,8 +56,6 @@ std::string profile_of(const Scenario& resolved) {
   return found == resolved.collectives.given.end() ? "" : found->second;
 }
 
-bool is_nccl(const std::string& profile) { return profile.substr(0, profile.find(':')) == kProfile; }
-
 std::string gpus_of(const std::string& node, const std::string& asked) {
   return asked.empty() ? std::to_string(goal::nccl::node_preset(node).gpus) : asked;
 }
@@ -89,6 +87,8 @@ bool has_gpu_nodes(const Scenario& resolved) {
   return !resolved.topology.empty() &&
          find_module(topologies::families(), resolved.topology, "topology").has_accelerators;
 }
+
+bool is_nccl(std::string_view profile) { return profile.substr(0, profile.find(':')) == goal::kNcclProfile; }
 
 std::string with_nccl_node(const std::string& profile, const Scenario& resolved) {
   if (!is_nccl(profile)) return profile;

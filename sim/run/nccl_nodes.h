@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/scenario/scenario.h"
@@ -10,6 +11,9 @@ namespace weft::sim {
 
 // Are the hosts of its topology the accelerators of nodes? What they do together is NCCL's (or RCCL's) then.
 bool has_gpu_nodes(const Scenario& resolved);
+
+// Is it the profile `nccl`, whatever its parameters are?
+bool is_nccl(std::string_view profile);
 
 // `profile` as given, with the topology's kind of node and its GPUs where the profile doesn't say: nodes of
 // scale_up are those of NCCL, hosts that stand alone have as many GPUs as ranks. Other profiles are left as

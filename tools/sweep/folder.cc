@@ -31,12 +31,6 @@ std::optional<std::string> content(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-void write(const std::string& path, const std::string& text) {
-  results::OutputFile file(path);
-  file.write(text);
-  file.close();
-}
-
 // What may stand in the name of a folder, and in a command line without quotes.
 std::string plain(const std::string& text) {
   std::string result;
@@ -49,6 +43,12 @@ std::string plain(const std::string& text) {
 }
 
 }  // namespace
+
+void write_file(const std::string& path, const std::string& text) {
+  results::OutputFile file(path);
+  file.write(text);
+  file.close();
+}
 
 Folder::Folder(std::string path, std::vector<std::string> fields)
     : path_(std::move(path)), fields_(std::move(fields)) {
@@ -138,7 +138,7 @@ void Folder::add(Point point) {
     // In this order: what a kill leaves in between is a point that is not done.
     std::error_code ignored;
     fs::remove(run_folder(point) + "/summary.json", ignored);
-    write(scenario_file(point), point.scenario);
+    write_file(scenario_file(point), point.scenario);
   }
   points_.push_back(std::move(point));
 }
@@ -152,7 +152,7 @@ void Folder::save() const {
     if (point.watts) points.back()["watts"] = *point.watts;
   }
   const Json all = {{"schema_version", kVersion}, {"fields", fields_}, {"points", points}};
-  write(path_ + "/sweep.json", all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_file(path_ + "/sweep.json", all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::optional<Result> Folder::result(const Point& point) const {

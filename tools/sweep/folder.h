@@ -74,4 +74,7 @@ class Folder {
   int lock_ = -1;
 };
 
+// A file of the folder, whole or not at all. Throws InputError.
+void write_file(const std::string& path, const std::string& text);
+
 }  // namespace weft::sweep

@@ -10,7 +10,6 @@
 #include <sstream>
 #include <utility>
 
-#include "sim/results/output_file.h"
 #include "sim/units/input_error.h"
 #include "tools/sweep/runner.h"
 #include "tools/sweep/shell.h"
@@ -36,12 +35,6 @@ struct Record {
 };
 
 using States = std::map<std::string, std::string>;  // by task, "12_3"
-
-void write(const std::string& path, const std::string& text) {
-  results::OutputFile file(path);
-  file.write(text);
-  file.close();
-}
 
 // ---- What is remembered ----
 
@@ -71,7 +64,7 @@ void save_record(const std::string& folder, const Record& saved) {
   for (const Array& each : saved.arrays) {
     list.push_back({{"job", each.job}, {"list", each.list}, {"first", each.first}, {"tasks", each.tasks}});
   }
-  write(record(folder), Json({{"arrays", list}, {"collected", saved.collected}}).dump(1) + "\n");
+  write_file(record(folder), Json({{"arrays", list}, {"collected", saved.collected}}).dump(1) + "\n");
 }
 
 // Lines of names.
@@ -250,7 +243,7 @@ std::string array_script(const Folder& folder, const SlurmRequest& request, cons
 
 std::string sbatch(const Folder& folder, std::vector<std::string> words, const std::string& script,
                    const std::string& text) {
-  write(script, text);
+  write_file(script, text);
   words.insert(words.begin(), {"sbatch", "--parsable"});
   words.push_back(script);
   const Output output = ask(folder, words);
@@ -272,7 +265,7 @@ std::size_t write_list(const std::string& path, const std::vector<std::string>& 
   for (std::size_t i = 0; i < names.size(); ++i) {
     text += names[i] + ((i + 1) % each == 0 || i + 1 == names.size() ? "\n" : " ");
   }
-  write(path, text);
+  write_file(path, text);
   return (names.size() + each - 1) / each;
 }
 

@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "sim/results/output_file.h"
 #include "sim/results/row.h"
 #include "sim/units/grouped.h"
 #include "tools/sweep/groups.h"
@@ -25,12 +24,6 @@ std::optional<double> figure(const Result& result, const Figure& wanted) {
   const nlohmann::ordered_json::json_pointer place(wanted.place);
   if (!result.summary.contains(place) || !result.summary[place].is_number()) return std::nullopt;
   return result.summary[place].get<double>();
-}
-
-void write(const std::string& path, const std::string& text) {
-  results::OutputFile file(path);
-  file.write(text);
-  file.close();
 }
 
 bool any_price(const Folder& folder) {
@@ -145,11 +138,11 @@ Progress progress_of(const Folder& folder) {
 }
 
 void write_tables(const Folder& folder) {
-  write(folder.path() + "/sweep.csv", sweep_csv(folder));
-  write(folder.path() + "/summary.csv", summary_csv(folder));
+  write_file(folder.path() + "/sweep.csv", sweep_csv(folder));
+  write_file(folder.path() + "/summary.csv", summary_csv(folder));
   const std::vector<Group> groups = groups_of(folder);
-  write(folder.path() + "/plot.svg", makespan_plot(folder.fields(), groups));
-  if (any_price(folder)) write(folder.path() + "/pareto.svg", price_plot(groups));
+  write_file(folder.path() + "/plot.svg", makespan_plot(folder.fields(), groups));
+  if (any_price(folder)) write_file(folder.path() + "/pareto.svg", price_plot(groups));
 }
 
 std::string summary_text(const Folder& folder) {

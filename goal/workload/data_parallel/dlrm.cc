@@ -215,11 +215,7 @@ std::vector<ParameterSpec> parameters_of_dlrm() {
       {"top", ParameterType::kText, "[1024,1024,512,256,1]", "Outputs of the top layers."},
       {"batch", ParameterType::kInteger, "65536", "Samples of a step over all ranks."}};
   all.insert(all.end(), own.begin(), own.end());
-  for (ParameterSpec& spec : Buckets::parameters()) all.push_back(std::move(spec));
-  for (ParameterSpec& spec : Processor::parameters()) all.push_back(std::move(spec));
-  all.push_back(iterations_parameter());
-  all.push_back(ranks_parameter());
-  return all;
+  return with_replica_parameters(std::move(all));
 }
 
 }  // namespace

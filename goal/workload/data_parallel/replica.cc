@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "goal/workload/phases.h"
+#include "goal/workload/workload.h"
+
 namespace weft::goal {
 namespace {
 
@@ -17,12 +20,6 @@ std::uint64_t bytes_of(Precision precision) { return precision == Precision::kFp
 
 }  // namespace
 
-std::vector<ParameterSpec> Processor::parameters() {
-  return {{"precision", ParameterType::kText, "bf16", "Of products and activations: bf16 or fp32."},
-          {"device", ParameterType::kText, "h100", "What computes: `weft list devices`."},
-          {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."}};
-}
-
 Processor::Processor(const Parameters& parameters)
     : device_(find_device(parameters.text("device"))),
       precision_(precision_of(parameters, "precision")),
@@ -33,17 +30,24 @@ Processor::Processor(const Parameters& parameters)
   }
 }
 
-std::vector<ParameterSpec> Buckets::parameters() {
-  return {
-      {"bucket", ParameterType::kBytes, "25MiB",
-       "Gradients that are all-reduced together, counted in fp32; the first of a step are 1 MiB at most."},
-      {"gradients", ParameterType::kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."}};
-}
-
 Buckets::Buckets(const Parameters& parameters, std::uint32_t number_of_ranks)
     : ranks(number_of_ranks),
       limit_bytes(parameters.bytes("bucket")),
       gradient_bytes(bytes_of(precision_of(parameters, "gradients"))) {}
+
+std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> own) {
+  const std::vector<ParameterSpec> common = {
+      {"bucket", ParameterType::kBytes, "25MiB",
+       "Gradients that are all-reduced together, counted in fp32; the first of a step are 1 MiB at most."},
+      {"gradients", ParameterType::kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."},
+      {"precision", ParameterType::kText, "bf16", "Of products and activations: bf16 or fp32."},
+      {"device", ParameterType::kText, "h100", "What computes: `weft list devices`."},
+      {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."},
+      iterations_parameter(),
+      ranks_parameter()};
+  own.insert(own.end(), common.begin(), common.end());
+  return own;
+}
 
 void Reducer::begin() { limit_bytes_ = std::min(kFirstBucketBytes, buckets_.limit_bytes); }
 

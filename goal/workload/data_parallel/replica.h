@@ -17,7 +17,6 @@ namespace weft::goal {
 // What computes, as the parameters `precision`, `device` and `efficiency` say. All times are nanoseconds.
 class Processor {
  public:
-  static std::vector<ParameterSpec> parameters();
   // Throws InputError.
   explicit Processor(const Parameters& parameters);
 
@@ -51,7 +50,6 @@ inline constexpr double kSgdBytes = 12, kMomentumBytes = 20;
 
 // How gradients are reduced, as the parameters `bucket` and `gradients` say.
 struct Buckets {
-  static std::vector<ParameterSpec> parameters();
   // Throws InputError.
   Buckets(const Parameters& parameters, std::uint32_t number_of_ranks);
 
@@ -59,6 +57,10 @@ struct Buckets {
   std::uint64_t limit_bytes;     // of the weights in fp32
   std::uint64_t gradient_bytes;  // sent for each
 };
+
+// A workload's own parameters, and behind them those that all of these have: of Buckets and Processor,
+// iterations, ranks.
+std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> own);
 
 // The communicators of the graph, in the order in which replica_graph makes them.
 inline constexpr std::uint32_t kReplicas = 1, kTables = 2;

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
@@ -15,28 +14,9 @@ using namespace weft::sim;
 
 namespace {
 
-// A graph on a LogGOPS network, with what its cpus' time consists of.
-struct Run {
-  goal::Graph graph;
-  Engine engine{1};
-  Replay replay;
-  LogGopsNetwork network;
-
-  static ReplayPlace place() {
-    ReplayPlace place;
-    place.keeps_path = true;
-    return place;
-  }
-  Run(goal::Graph input, const LogGops& p)
-      : graph(std::move(input)),
-        replay(graph, LogGopsRun::hosts(p), std::array{&engine}, {}, place()),
-        network({Time::ns(p.L), Time::ns(p.g), TimePerByte::ns(p.G)},
-                hosts_needed(graph, LogGopsRun::hosts(p)), graph.max_nic() + 1u, FlowRecord::kRows, engine,
-                replay.client()) {
-    NeverStop control;
-    replay.start(network.part());
-    network.run(control);
-  }
+// With what its cpus' time consists of.
+struct Run : LogGopsRun {
+  Run(goal::Graph input, const LogGops& p) : LogGopsRun(std::move(input), p, {.keeps_path = true}) {}
   results::CpuTimes of(std::uint32_t rank) const { return replay.cpu_times(rank).value(); }
 };
 

@@ -1,5 +1,4 @@
 // Where the time of a critical path went: a closed form, and parts that add up to the path.
-#include <array>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -11,28 +10,10 @@ using namespace weft::sim;
 
 namespace {
 
-// A graph on a LogGOPS network, with the steps of its path.
-struct Run {
-  goal::Graph graph;
-  Engine engine{1};
-  Replay replay;
-  LogGopsNetwork network;
-
-  static ReplayPlace place() {
-    ReplayPlace place;
-    place.keeps_path = place.keeps_steps = true;
-    return place;
-  }
+// With the steps of its path.
+struct Run : LogGopsRun {
   Run(goal::Graph input, const LogGops& p)
-      : graph(std::move(input)),
-        replay(graph, LogGopsRun::hosts(p), std::array{&engine}, {}, place()),
-        network({Time::ns(p.L), Time::ns(p.g), TimePerByte::ns(p.G)},
-                hosts_needed(graph, LogGopsRun::hosts(p)), graph.max_nic() + 1u, FlowRecord::kRows, engine,
-                replay.client()) {
-    NeverStop control;
-    replay.start(network.part());
-    network.run(control);
-  }
+      : LogGopsRun(std::move(input), p, {.keeps_path = true, .keeps_steps = true}) {}
 };
 
 template <typename Map, typename Part>

@@ -32,9 +32,9 @@ struct LogGopsRun {
   Replay replay;
   LogGopsNetwork network;
 
-  LogGopsRun(goal::Graph input, const LogGops& p)
+  LogGopsRun(goal::Graph input, const LogGops& p, const ReplayPlace& place = {})
       : graph(std::move(input)),
-        replay(graph, hosts(p), engine),
+        replay(graph, hosts(p), std::array{&engine}, {}, place),
         network({Time::ns(p.L), Time::ns(p.g), TimePerByte::ns(p.G)}, hosts_needed(graph, hosts(p)),
                 graph.max_nic() + 1u, FlowRecord::kRows, engine, replay.client()) {
     NeverStop control;
