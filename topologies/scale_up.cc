@@ -331,9 +331,10 @@ Topology build_family(const Parameters& parameters) {
   Topology topology(to_short_form(info().name, parameters));
   add_notes(topology, domain);
   if (parameters.text("of").empty()) {
-    for (const ParameterSpec& spec : with_cabling({})) {
-      if (!parameters.automatic(spec.name))
-        parameters.fail(spec.name, "there is no network between nodes: give `of`");
+    std::vector<std::string> unused = {"outer_links"};
+    for (const ParameterSpec& spec : with_cabling({})) unused.push_back(spec.name);
+    for (const std::string& name : unused) {
+      if (!parameters.automatic(name)) parameters.fail(name, "there is no network between nodes: give `of`");
     }
     add_inner_networks(topology, domain, add_accelerators(topology, domain, 1));
   } else {
