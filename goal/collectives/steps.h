@@ -61,6 +61,8 @@ struct Step {
   bool down : 1 = false;
   bool by_peer : 1 = false;  // bytes: the peer's block, see CollectiveCall::block_bytes()
   bool signal : 1 = false;   // a message without data, sent all the same; others without bytes are left out
+  bool goes_on : 1 =
+      false;  // with the chunk of the message before, whose step and proxy of LaneCosts it shares
   WireFormat format = WireFormat::kPlain;
 
   std::uint32_t peer_at(std::uint32_t i, std::uint32_t ranks) const {
@@ -230,6 +232,10 @@ class Group {
   // All messages are written so.
   void in_format(WireFormat format) {
     for (Step& step : steps_) step.format = format;
+  }
+  // What is sent, or is received, belongs to the chunk before it.
+  void goes_on(StepKind kind) {
+    for (Step& step : steps_) step.goes_on = step.goes_on || step.kind == kind;
   }
   // The peers were counted among ranks first, first + stride, …: from now on they are ranks of the
   // communicator. REQUIRES: steps with one peer each.

@@ -148,7 +148,9 @@ Time Collectives::work_of_lane(std::uint32_t handle, goal::StepKind kind) const 
   for (const OpenStep& open : with_.open.lane(handle).steps) {
     if (open.step.kind != kind) continue;
     const std::uint64_t bytes = call.bytes(open.step, open.step.peer_at(0, call.size));
-    const Time step = bytes > goal::LaneCosts::kShortBytes ? costs.step : costs.short_step;
+    const Time step = open.step.goes_on                      ? Time()
+                      : bytes > goal::LaneCosts::kShortBytes ? costs.step
+                                                             : costs.short_step;
     const TimePerByte rate = open.step.combine > 0 ? costs.combine : costs.copy;
     work = std::max(work, after(step, rate.of(std::min(bytes, costs.copied_bytes))));
   }
@@ -229,7 +231,8 @@ void Collectives::hand_over(const ReplayTask& train, Message& message) {
   const ActiveCollective& active = with_.open.of_lane(train.lane);
   const goal::LaneCosts& costs = active.call.options->lane_costs;
   if (!costs.given || same_node(active, train.peer)) return with_.departures.inject(message);
-  const Time ready = after(proxy_is_done(train.local, costs), costs.between_nodes);
+  const Time proxy = with_.open.step(train).step.goes_on ? Time() : costs.proxy;
+  const Time ready = after(proxy_is_done(train.local, proxy, costs.bundle), costs.between_nodes);
   if (ready == engine_.now()) return with_.departures.inject(message);
   const std::uint32_t place = with_.held.hold(message);
   if (trails_ != nullptr) {
@@ -240,12 +243,12 @@ void Collectives::hand_over(const ReplayTask& train, Message& message) {
 }
 
 // It takes up messages in turn; when it has worked on the first of a bundle, that is on its way.
-Time Collectives::proxy_is_done(std::uint32_t local, const goal::LaneCosts& costs) {
+Time Collectives::proxy_is_done(std::uint32_t local, Time each, std::uint32_t bundle) {
   if (proxies_.empty()) proxies_.resize(with_.ranks.size());
   Time& proxy = proxies_[local];
-  const Time first = after(std::max(proxy, engine_.now()), costs.proxy);
+  const Time first = after(std::max(proxy, engine_.now()), each);
   proxy = first;
-  for (std::uint32_t i = 1; i < costs.bundle; ++i) proxy = after(proxy, costs.proxy);
+  for (std::uint32_t i = 1; i < bundle; ++i) proxy = after(proxy, each);
   return first;
 }
 

@@ -89,7 +89,7 @@ class Collectives {
   void send(const ReplayTask& train, std::uint32_t task);
   void hand_over(const ReplayTask& train, Message& message);
   bool same_node(const ActiveCollective& active, std::uint32_t peer) const;
-  Time proxy_is_done(std::uint32_t local, const goal::LaneCosts& costs);
+  Time proxy_is_done(std::uint32_t local, Time each, std::uint32_t bundle);
 
   // Receives.
   void begin_receives(std::uint32_t lane, std::uint32_t step);

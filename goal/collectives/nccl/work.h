@@ -12,6 +12,12 @@ namespace weft::goal::nccl {
 inline constexpr std::uint64_t kSimpleStep = 512 * 1024;
 inline constexpr std::uint64_t kLlStep = 32 * 1024;   // data; twice as many bytes
 inline constexpr std::uint64_t kLl128Step = 576'000;  // data; 15/16 of the bytes
+// With LL and LL128 a line is handed on as soon as its flag is there, not with its chunk. Along a chain,
+// where one chunk after the other goes through all ranks, it goes in pieces of one pass of a channel's
+// threads: 512 with 8 bytes each, 20 warps with 1,920 each (src/device/prims_ll.h, prims_ll128.h).
+inline constexpr std::uint64_t kLlPiece = 4096;
+inline constexpr std::uint64_t kLl128Piece = 38'400;
+static_assert(kLlStep % kLlPiece == 0 && kLl128Step % kLl128Piece == 0);
 // A chunk of a ring with the Simple protocol is four steps long and goes in two slices.
 inline constexpr std::uint32_t kRingChunkSteps = 4;
 inline constexpr std::uint32_t kRingSlices = 2;

@@ -86,6 +86,20 @@ class Bundles(unittest.TestCase):
                    for threads in ("1", "2")}
         self.assertEqual(len(digests), 1)
 
+    def test_lines_of_ll128_go_along_a_chain_as_they_come(self):
+        # A chunk of 576,000 bytes in 15 pieces: 7 hops of a step of 1 us, a piece at 10 GB/s and 1.148 us on the way, then the other
+        # pieces behind the first, and the last rank's copy. As a whole it would take 8 times 58.6 us.
+        for kind in ("bcast", "reduce"):
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run([WEFT, "sim", "--traffic", f"collective:kind={kind},size=576000B,ranks=8", "--network", "flow",
+                                "--topology", "scale_up:node=dgx_h100,inner_latency=0ns",
+                                "--set", "collectives.profile=nccl:node=dgx_h100,launch=5us,step=1us,copy=10GB/s,combine=10GB/s",
+                                "--set", f"collectives.{kind}=nccl_ring:protocol=ll128,channels=1", "-o", folder],
+                               check=True, stdout=subprocess.DEVNULL)
+                summary = json.loads(Path(folder, "summary.json").read_text(encoding="utf-8"))
+            self.assertEqual(summary["messages"], 7 * 15)
+            self.assertAlmostEqual(summary["makespan_ns"], 5000 + 7 * (1000 + 3840 + 1148) + 15 * 3840, delta=100)
+
     def test_where_messages_are_no_fluids_or_few_channels_go_alone(self):
         for case in ((32, "64MB", RAILS.format(4), "auto", "flow"), (64, "256MB", None, "auto", "loggops:G=0.001")):
             _, told = replay(*case)

@@ -108,6 +108,31 @@ TEST_CASE("a chunk of a ring with Simple goes in two slices of 32 KiB or more, o
   CHECK(outcome_of(CollectiveKind::kAllreduce, "nccl_ring:channels=1", 4 * 32768, 4).messages == 6 * 4);
 }
 
+TEST_CASE("along a chain lines of LL and LL128 go in pieces, which share their chunk's step") {
+  // Two chunks and the start of a third; a rank in the middle, which takes in a piece while it hands one on.
+  const auto firsts = [](CollectiveKind kind, const char* text, u64 bytes) {
+    const ChosenAlgorithm chosen = choose_collective_algorithm(kind, text);
+    const Collective collective{.kind = kind, .bytes = bytes, .element_bytes = 4};
+    const CollectiveCall call{&collective, 3, kind == CollectiveKind::kBcast ? 1u : 2u, &chosen.options};
+    std::map<StepKind, std::pair<int, int>> count;  // all, and those with a step of their own
+    Group group;
+    for (std::uint32_t i = 0; group.clear(), chosen.algorithm->expand(call, 0, i, group); ++i) {
+      for (const Step& step : group.steps()) {
+        ++count[step.kind].first;
+        count[step.kind].second += step.goes_on ? 0 : 1;
+      }
+    }
+    return count;
+  };
+  for (const CollectiveKind kind : {CollectiveKind::kBcast, CollectiveKind::kReduce}) {
+    for (const StepKind step : {StepKind::kSend, StepKind::kRecv}) {
+      CHECK(firsts(kind, "nccl_ring:channels=1,protocol=ll128", 2 * 576'000 + 4)[step] == std::pair(31, 3));
+      CHECK(firsts(kind, "nccl_ring:channels=1,protocol=ll", 2 * 32'768 + 4)[step] == std::pair(17, 3));
+      CHECK(firsts(kind, "nccl_ring:channels=1", (2 << 19) + 4)[step] == std::pair(3, 3));
+    }
+  }
+}
+
 TEST_CASE("before NCCL 2.20 no chunk but the last was shorter than the least, and channels took turns") {
   const auto messages = [](const char* text, u64 bytes) {
     return outcome_of(CollectiveKind::kAllreduce, text, bytes, 4).messages;
