@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "goal/collectives/nccl/gpu.h"
 #include "goal/collectives/nccl/node.h"
 #include "goal/collectives/selection_profiles.h"
 #include "sim/units/module.h"
@@ -105,6 +106,19 @@ std::string with_nccl_node(const std::string& profile, const Scenario& resolved)
   if (!inside.gpus.empty() && !has_gpus && choice.given.count("gpus_per_node") == 0)
     add("gpus_per_node", inside.gpus);
   return text;
+}
+
+std::string without_gpu_costs(const std::string& profile) {
+  if (!is_nccl(profile)) return profile;
+  ModuleChoice choice = parse_module_choice(profile);
+  for (const ParameterSpec& cost : goal::nccl::gpu_parameters()) choice.given.erase(cost.name);
+  choice.given["gpu"] = "none";
+  std::string text;
+  for (const auto& [name, value] : choice.given) {
+    const bool several = value.find(',') != std::string::npos && !value.starts_with('[');
+    text += fmt::format("{}{}={}", text.empty() ? ":" : ",", name, several ? "[" + value + "]" : value);
+  }
+  return choice.name + text;
 }
 
 void add_nccl_remarks(const Scenario& resolved, std::vector<std::string>& warnings) {

@@ -20,6 +20,9 @@ bool is_nccl(std::string_view profile);
 // they are.
 std::string with_nccl_node(const std::string& profile, const Scenario& resolved);
 
+// `profile` with GPUs whose channels cost no time; other profiles are left as they are.
+std::string without_gpu_costs(const std::string& profile);
+
 // Tells what was taken, and where profile and topology contradict each other.
 void add_nccl_remarks(const Scenario& resolved, std::vector<std::string>& warnings);
 

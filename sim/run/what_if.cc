@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "sim/run/nccl_nodes.h"
 #include "sim/run/network_models.h"
 
 namespace weft::sim {
@@ -49,6 +50,10 @@ Scenario changed(const Scenario& resolved, const WhatIf& what_if) {
     scale(info, scenario.network, name, what_if.overheads);
     scale(hosts_section(), scenario.hosts, name, what_if.overheads);
     for (Job& job : scenario.jobs) scale(hosts_section(), job.hosts, name, what_if.overheads);
+  }
+  const auto profile = scenario.collectives.given.find("profile");
+  if (what_if.overheads == 0 && profile != scenario.collectives.given.end()) {
+    profile->second = without_gpu_costs(profile->second);
   }
   for (Job& job : scenario.jobs) job.compute_scale *= what_if.compute;
   put_in_one_partition(scenario);

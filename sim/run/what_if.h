@@ -10,7 +10,7 @@ namespace weft::sim {
 struct WhatIf {
   double rates = 1;      // of links, copies within a host, and LogGOPS's NICs
   double latencies = 1;  // of links, switches and NICs, and LogGOPS's L
-  double overheads = 1;  // of the cpu's times for messages, o and O
+  double overheads = 1;  // of the cpu's times for messages, o and O; 0: of what NCCL's channels cost, too
   double compute = 1;    // of the times of calcs
 
   bool operator==(const WhatIf&) const = default;

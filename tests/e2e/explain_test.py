@@ -46,6 +46,23 @@ class Explain(WeftTest):
         self.assertAlmostEqual(gains["bandwidth_x4"], 0.75 * 20 * 999 / 2 / time, 3)
         self.assertEqual(gains["compute_x2"], 0)
 
+    def test_what_channels_cost_goes_with_the_overhead(self):
+        # 8 ranks hand 576,000 bytes on in one chunk: 5 us of launch, then a step of 1 us and copies of 57.6 us on each.
+        told = self.explain(sim=["--traffic", "collective:kind=bcast,size=576000B,ranks=8", "--network", "flow", "--topology", "scale_up:node=dgx_h100",
+                                 "--set", "collectives.profile=nccl:launch=5us,step=1us,copy=10GB/s",
+                                 "--set", "collectives.bcast=nccl_ring:chunk=576000B,channels=1"])
+        self.assertEqual(told["bound_by"], "overhead")
+        best = told["what_would_help"][0]
+        self.assertEqual(best["change"], "no_overhead")
+        self.assertGreater(best["gain"] * told["makespan_ns"], 5000 + 7 * 58600)
+
+    def test_a_rank_is_as_long_as_its_first_cpu_computes(self):
+        told = self.explain("--no-rerun", sim=["--traffic", "llm:model=tiny,tp=2,dp=2,micro_batches=2", "--network", "flow",
+                                               "--topology", "scale_up:node=dgx_h100"])
+        run = json.loads((self.folder / "RUN/summary.json").read_text(encoding="utf-8"))
+        self.assertGreater(run["first_cpu"]["compute_share"], 0.1)
+        self.assertAlmostEqual(told["bounds"]["compute_ns"] / run["makespan_ns"], run["first_cpu"]["compute_share"], 3)
+
     def test_each_job_has_its_cause(self):
         told = self.explain(sim=["--job", "traffic=[alltoall:size=1MB,ranks=8],name=busy", "--job",
                                  "traffic=[stencil:dims=2d,iterations=5,compute=300us,ranks=4],name=calm", *TREE])

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tools/report/sections.h"
@@ -25,6 +26,21 @@ std::string ranks_with_waiting(const Database& database) {
          "FROM timeline GROUP BY job, rank) USING (job, rank))";
 }
 
+// A rank with several cpus waits while none of them works: the time of its job, not that of every cpu. (Where
+// several work at the same time, it waits less.)
+std::string waiting_together(const std::string& ranks) {
+  return fmt::format(
+      "(SELECT r.job AS job, rank, host, r.finish_ns AS finish_ns, compute_ns, overhead_ns, messages_sent, "
+      "bytes_sent, bytes_received, r.waiting_ns * share AS waiting_ns, wait_network_ns * share AS "
+      "wait_network_ns, wait_peer_ns * share AS wait_peer_ns FROM (SELECT r.*, CASE WHEN r.waiting_ns > 0 "
+      "AND "
+      "compute_ns + overhead_ns + r.waiting_ns > 1.5 * (r.finish_ns - coalesce(jobs.start_ns, 0)) THEN "
+      "max(0.0, 1.0 * (r.finish_ns - coalesce(jobs.start_ns, 0) - compute_ns - overhead_ns) / r.waiting_ns) "
+      "ELSE 1 "
+      "END AS share FROM {} AS r LEFT JOIN jobs ON jobs.job = r.job) AS r)",
+      ranks);
+}
+
 // Where slices of some ranks only were kept, bins know those of all.
 void add_waiting_of_jobs(const Database& database, Json& by_job) {
   if (!database.has_table("timeline_bins")) return;
@@ -34,8 +50,11 @@ void add_waiting_of_jobs(const Database& database, Json& by_job) {
   for (std::size_t i = 0; i < bins["job"].size(); ++i) {
     for (std::size_t row = 0; row < by_job["job"].size(); ++row) {
       if (by_job["job"][row] != bins["job"][i]) continue;
-      by_job["wait_network_ns"][row] = bins["network"][i];
-      by_job["wait_peer_ns"][row] = bins["peer"][i];
+      const double network = bins["network"][i], peer = bins["peer"][i];
+      const double share =
+          std::min(1.0, by_job["waiting_ns"][row].get<double>() / std::max(network + peer, 1.0));
+      by_job["wait_network_ns"][row] = network * share;
+      by_job["wait_peer_ns"][row] = peer * share;
     }
   }
 }
@@ -45,7 +64,7 @@ void add_waiting_of_jobs(const Database& database, Json& by_job) {
 Json rank_times(const Database& database, const Budget& budget) {
   const std::uint64_t count = database.count("SELECT count(*) FROM ranks");
   const std::uint64_t together = std::max<std::uint64_t>((count + budget.ranks - 1) / budget.ranks, 1);
-  const std::string waiting = ranks_with_waiting(database);
+  const std::string waiting = waiting_together(ranks_with_waiting(database));
   const std::string sums =
       fmt::format("{}, sum(wait_network_ns) AS wait_network_ns, sum(wait_peer_ns) AS wait_peer_ns", kSums);
   Json json = {{"count", count}, {"together", together}};

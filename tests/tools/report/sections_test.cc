@@ -22,6 +22,7 @@ constexpr const char* kTables =
     "CREATE TABLE run (key, value); CREATE TABLE omitted (table_name, rows, kept, rule);"
     "CREATE TABLE ranks (rank, finish_ns, job, host, compute_ns, overhead_ns, waiting_ns, messages_sent, "
     "messages_received, bytes_sent, bytes_received, ops);"
+    "CREATE TABLE jobs (job, start_ns);"
     "CREATE TABLE flows (flow, source, destination, bytes, start_ns, finish_ns, packets, retransmissions, "
     "ecn_marked, ideal_ns, slowdown, goodput_bps, out_of_order, reorder_distance);"
     "CREATE TABLE histograms (quantity, first, last, count);"
@@ -114,6 +115,20 @@ TEST_CASE("waiting is divided where the timeline has all of it, else by the bins
   CHECK(times["by_rank"]["wait_network_ns"] == Json({nullptr}));
   CHECK(times["by_job"]["wait_network_ns"] == Json({3}));
   CHECK(times["by_job"]["wait_peer_ns"] == Json({2}));
+}
+
+TEST_CASE("a rank with several cpus waits while none of them works") {
+  // From 20 on: four cpus for 100 ns each, one of which computes for 30; a rank beside it has one cpu. Of
+  // 370 ns that the four wait, 74 in the network, the rank waits 70.
+  const Database database(
+      database_with("INSERT INTO jobs VALUES (0, 20);"
+                    "INSERT INTO ranks VALUES (0, 120, 0, 0, 30, 0, 370, 1, 1, 8, 8, 1), (1, 120, 0, 1, 90, "
+                    "0, 10, 1, 1, 8, 8, 1);"
+                    "INSERT INTO timeline VALUES (0, 0, 1, 'wait_network', 20, 94, NULL, '', 1, 8, 0, 0);"));
+  const Json times = rank_times(database, Budget());
+  CHECK(times["by_rank"]["waiting_ns"] == Json({70.0, 10}));
+  CHECK(times["by_rank"]["wait_network_ns"] == Json({14, nullptr}));
+  CHECK(times["by_job"]["waiting_ns"] == Json({80}));
 }
 
 TEST_CASE("a timeline that is too long keeps every k-th rank, and messages between these") {

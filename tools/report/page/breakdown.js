@@ -140,7 +140,7 @@ function breakdown(body, all) {
     body.append(note("This network model knows when each rank finished, but not what it spent its time on."));
     return;
   }
-  body.append(note("Bars are as long as the job took; their parts are shares of the processor time of all its ranks. Processors are at rest while they wait."));
+  body.append(note("Bars are as long as the job took; their parts are shares of the time of all its ranks. A rank waits while no processor of its works."));
   for (const run of runs) {
     const plot = rankColumns(run);
     if (!plot) continue;

@@ -57,13 +57,17 @@ double ns(Time time) { return static_cast<double>(time.ps()) / 1000; }
 
 // ---- Bounds: no run on these hosts and links is shorter ----
 
-// The cpus of a rank that is busy the longest do nothing but work.
+// The cpus of a rank that is busy the longest do nothing but work; nor is a job shorter than its ranks' first
+// cpus compute in the mean.
 double compute_bound(const results::Report& report) {
   double most = 0;
   for (const results::Rank& rank : report.ranks) {
     const double cpu_time = ns(rank.compute) + ns(rank.overhead) + ns(rank.waiting);
     const double cpus = rank.finish > Time() ? std::max(1.0, std::round(cpu_time / ns(rank.finish))) : 1;
     most = std::max(most, ns(rank.compute) / cpus);
+  }
+  for (const results::Job& job : report.jobs) {
+    if (job.cpu_times) most = std::max(most, ns(job.cpu_times->compute));
   }
   return most;
 }
