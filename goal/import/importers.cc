@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "goal/import/aicb/importer.h"
 #include "goal/import/chakra/importer.h"
 #include "goal/import/connections/importer.h"
 #include "goal/import/dumpi/importer.h"
@@ -29,7 +30,7 @@ std::span<const Importer> importers() {
       chakra_importer(),      liballprof_importer(), otf2_importer(),
       dumpi_importer(),       nsys_importer(),       flight_recorder_importer(),
       connections_importer(), spc_importer(),        simai_importer(),
-      goal_importer(),
+      aicb_importer(),        goal_importer(),
   };
   return all;
 }
