@@ -154,6 +154,8 @@ class Reader {
       made.ranks.clear();
       for (Rank rank = first; rank <= last; ++rank) made.ranks.push_back(rank);
     }
+    ranks_named_ += made.ranks.size();
+    if (ranks_named_ > kMostRanks) fail(1, "more than 16777216 ranks are named");
     trace_.sections.push_back(std::move(made));
   }
 
@@ -294,6 +296,7 @@ class Reader {
   std::int64_t line_ = 0;
   std::vector<std::string> columns_;
   std::vector<Field> fields_;  // of the line
+  std::size_t ranks_named_ = 0;
   AicbTrace trace_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "goal/import/training_steps/groups.h"
@@ -114,8 +115,8 @@ class Program {
         steps_(builder),
         weights_(workload.layers.size(), RankSteps::kNothing) {}
 
-  // How many operations it has.
-  std::uint64_t run(std::uint32_t passes) {
+  // Throws NotEnoughMemory if there is no room for as many passes of all ranks.
+  void run(std::uint32_t passes) {
     for (std::uint32_t i = 0; i < passes; ++i) {
       if (workload_.loop == SimaiLoop::kMicro) {
         micro();
@@ -126,12 +127,20 @@ class Program {
         for (std::size_t layer = 0; layer < layers(); ++layer) forward(layer);
         if (rules_.backward) backward();
       }
+      if (i == 0 && rank_ == 0) expect(passes);
     }
-    return steps_.end();
+    steps_.end();
   }
 
  private:
   using Event = RankSteps::Event;
+  // One pass of the first rank is there.
+  void expect(std::uint32_t passes) const {
+    const std::uint64_t ops = std::uint64_t{steps_.ops()} * groups_.layout().ranks();
+    const auto most = static_cast<double>(std::numeric_limits<std::int64_t>::max());
+    const auto all = static_cast<std::uint64_t>(std::min(static_cast<double>(ops) * passes, most));
+    GraphBuilder::expect_graph(all, all);
+  }
   std::size_t layers() const { return workload_.layers.size(); }
 
   Event collective(std::size_t layer, Pass pass) {
@@ -374,8 +383,7 @@ Graph simai_graph(const SimaiWorkload& workload, const SimaiOptions& options, co
   }
   const bool total = is_total(workload, options.gathered);
   for (Rank rank = 0; rank < layout.ranks(); ++rank) {
-    const std::uint64_t ops = Program(workload, groups, total, rank, builder).run(options.passes);
-    if (rank == 0) GraphBuilder::expect_graph(ops * layout.ranks(), ops * layout.ranks());
+    Program(workload, groups, total, rank, builder).run(options.passes);
   }
   tell(workload, options, groups, anomalies);
   return builder.finish();

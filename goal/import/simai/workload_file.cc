@@ -175,14 +175,23 @@ void mark(const std::vector<Word>& numbers, SimaiWorkload& workload, const Mark&
   }
 }
 
-// Recomputation begins at a checkpoint below the layer.
+// Recomputation begins at a checkpoint below the layer, and goes through no more layers than a file may have.
 void check_recomputation(const std::vector<Word>& recomputing, const SimaiWorkload& workload) {
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::vector<std::uint64_t> checkpoints;  // the last one up to each layer
+  std::uint64_t last = kNone, repeated = 0;
+  for (std::uint64_t layer = 0; layer < workload.layers.size() && !recomputing.empty(); ++layer) {
+    if (workload.layers[layer].checkpoint) last = layer;
+    checkpoints.push_back(last);
+  }
   for (const Word& word : recomputing) {
-    auto layer = word.whole("the number of a layer", 0, workload.layers.size() - 1);
-    if (workload.layers[layer].checkpoint)
-      word.fail("this layer is a checkpoint itself; nothing would be recomputed");
-    while (layer > 0 && !workload.layers[layer].checkpoint) --layer;
-    if (!workload.layers[layer].checkpoint) word.fail("no layer before this one is a checkpoint");
+    const auto layer = word.whole("the number of a layer", 0, workload.layers.size() - 1);
+    const std::uint64_t from = checkpoints[layer];
+    if (from == layer) word.fail("this layer is a checkpoint itself; nothing would be recomputed");
+    if (from == kNone) word.fail("no layer before this one is a checkpoint");
+    repeated += layer - from;
+    if (repeated > kMostLayers)
+      word.fail(fmt::format("more than {} layers would be recomputed", kMostLayers));
   }
 }
 

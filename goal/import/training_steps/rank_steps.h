@@ -30,6 +30,8 @@ class RankSteps {
   Event message(OpKind kind, std::uint64_t bytes, Rank peer, std::uint32_t tag);
   // So many nanoseconds after the event, beside the computation.
   Event after(Event event, std::uint64_t ns);
+  // How many operations there are so far.
+  OpIndex ops() const { return builder_.ops_in_rank(); }
   // Ends the rank in the builder; how many operations it has.
   OpIndex end();
 

@@ -243,6 +243,8 @@ TEST_CASE("aicb: errors say where and what was expected") {
         "x:2:1: 2 fields, where there are 12 columns");
   CHECK(refused("[rank0 ~ rank5]\n" + kHead + collective("all_reduce", "dp_group", "4", 8)) ==
         "x: says that groups dp have 4 ranks; 6 ranks with tp 1, pp 1 and ep 1 make 6");
+  CHECK(refused("[rank0 ~ rank9999999]\n[rank0 ~ rank9999999]\n") ==
+        "x:2:1: more than 16777216 ranks are named");
   CHECK(refused(kHead + kEpochEnd) == "x: does not say how many ranks there are; --ranks tells");
 }
 
