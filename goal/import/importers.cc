@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "goal/import/aicb/importer.h"
 #include "goal/import/chakra/importer.h"
 #include "goal/import/connections/importer.h"
 #include "goal/import/dumpi/importer.h"
@@ -17,6 +18,7 @@
 #include "goal/import/nccl/importer.h"
 #include "goal/import/nsys/importer.h"
 #include "goal/import/otf2/importer.h"
+#include "goal/import/simai/importer.h"
 #include "goal/import/spc/importer.h"
 #include "sim/units/input_error.h"
 
@@ -27,7 +29,8 @@ std::span<const Importer> importers() {
       mpi_importer(),         nccl_importer(),       kineto_importer(),
       chakra_importer(),      liballprof_importer(), otf2_importer(),
       dumpi_importer(),       nsys_importer(),       flight_recorder_importer(),
-      connections_importer(), spc_importer(),        goal_importer(),
+      connections_importer(), spc_importer(),        simai_importer(),
+      aicb_importer(),        goal_importer(),
   };
   return all;
 }

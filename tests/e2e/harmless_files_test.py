@@ -125,6 +125,7 @@ class Harmless(unittest.TestCase):
                 ["sim", "--goal", "g.weft", "--topology", "fat_tree:k=4", "--routing", f"tables:file={path}"],
                 ["sim", "--job-list", path, "--topology", "fat_tree:k=4"], ["jobs", path],
                 ["import", "kineto", path, "-o", "x.weft"], ["import", "nsys", path, "-o", "x.weft"], ["import", "spc", path, "-o", "x.weft"],
+                ["import", "simai", path, "-o", "x.weft"], ["import", "aicb", path, "-o", "x.weft"],
                 ["topo", "cost", "fat_tree:k=4", "--prices", path], ["topo", "info", f"graph_file:file={path}"],
                 ["topo", "analyze", "fat_tree:k=4", "--matrix", path], ["report", "RUN", "--prices", path, "-o", "x.html"],
                 ["export", "perfetto", path, "-o", "x"], ["trace", "--check", path]]

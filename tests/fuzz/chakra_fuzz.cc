@@ -10,8 +10,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   file.fill(fuzz::text_of(data, size));
   for (const goal::Rank ranks : {1u, 2u}) {
     goal::PackInfo info;
-    const auto graph =
-        fuzz::attempt([&] { return goal::import_chakra(file.path(), {.ranks = ranks, .gflops = 1}, &info); });
+    const auto graph = fuzz::attempt([&] {
+      return goal::import_chakra(file.path(), {.ranks = ranks, .reckoning = {.gflops = 1}}, &info);
+    });
     if (graph) fuzz::check_graph(*graph, info);
   }
   return 0;

@@ -11,6 +11,7 @@
 #include "goal/import/chakra/rank_builder.h"
 #include "goal/import/json/json_value.h"
 #include "goal/import/sniff.h"
+#include "goal/workload/compute/device.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
@@ -83,6 +84,17 @@ std::vector<fs::path> in_order_of_ranks(std::vector<fs::path> traces, const Trac
   return traces;
 }
 
+// STAGE's file of groups, NAME.json beside NAME.RANK.et; empty if there is none.
+std::string groups_beside(const fs::path& trace) {
+  std::string name = trace.filename().string();
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  if (rank_of(trace) < 0 || !name.ends_with(".et")) return "";
+  name.resize(name.size() - 3);
+  const fs::path groups = trace.parent_path() / (name.substr(0, name.rfind('.')) + ".json");
+  std::error_code error;
+  return fs::is_regular_file(groups, error) && !looks_like_chakra(groups.string()) ? groups.string() : "";
+}
+
 Files find_files(const TracePaths& paths, const std::string& groups) {
   Files files{.ranks = {}, .groups = groups};
   std::vector<fs::path> traces;
@@ -99,6 +111,7 @@ Files find_files(const TracePaths& paths, const std::string& groups) {
     }
   }
   files.ranks = in_order_of_ranks(std::move(traces), paths, files.by_place);
+  if (folder && files.groups.empty() && !files.ranks.empty()) files.groups = groups_beside(files.ranks[0]);
   // One of a folder may be missing its fellows.
   if (folder && files.ranks.size() == 1 && rank_of(files.ranks[0]) > 0) {
     throw InputError({paths.text()}, "the trace of rank 0 is missing");
@@ -126,6 +139,8 @@ Graph import_chakra(const TracePaths& paths, const ChakraOptions& options, PackI
   if (ranks < at_hand) {
     throw InputError({paths.text()}, fmt::format("has {} ranks, more than the {} asked for", at_hand, ranks));
   }
+  ChakraReckoning reckoning = options.reckoning;
+  reckoning.multiply_adds = is_of_stage(files.ranks[0].string());
   GraphBuilder builder;
   ChakraNotes notes;
   Unread unread;
@@ -141,13 +156,20 @@ Graph import_chakra(const TracePaths& paths, const ChakraOptions& options, PackI
     if (rank >= at_hand) {
       notes.add("copied_ranks", Severity::kWarning, "Ranks without a trace, which do what another rank did.");
     }
-    ChakraRankBuilder of_rank(builder, groups, !files.groups.empty(), rank, ranks, rank >= at_hand,
-                              options.gflops, options.deps, notes);
+    ChakraRankBuilder of_rank(builder, groups, !files.groups.empty(), rank, ranks, rank >= at_hand, reckoning,
+                              options.deps, notes);
     read_chakra(
         file, [&](ChakraNode& node, const SourceLocation& where) { of_rank.add(node, where); },
         rank < at_hand ? &unread : nullptr);
     of_rank.finish(file);
     if (rank == 0) GraphBuilder::expect_graph(of_rank.nodes() * ranks, of_rank.dependencies() * ranks);
+  }
+  if (reckoning.multiply_adds && reckoning.element_bytes == 1) {
+    notes.add(
+        "sizes_in_elements", Severity::kWarning,
+        "Files of STAGE, whose sizes count elements of tensors; each is taken for a byte, as ASTRA-sim does "
+        "(--element-bytes 2 for bf16).",
+        at_hand);
   }
   if (files.by_place) {
     notes.add(
@@ -170,9 +192,15 @@ Graph import_traces(const TracePaths& paths, const Parameters& parameters, PackI
   if (ranks < 0 || ranks > kMostRanks) parameters.fail("ranks", "it must be 0 to 16777216");
   const double gflops = parameters.real("gflops");
   if (!(gflops >= 0)) parameters.fail("gflops", "it must be 0 or more");
+  const std::string& device = parameters.text("device");
+  if (gflops > 0 && !device.empty()) parameters.fail("gflops", "a device is given, too");
+  const std::int64_t element_bytes = parameters.integer("element_bytes");
+  if (element_bytes < 1 || element_bytes > 8) parameters.fail("element_bytes", "it must be 1 to 8");
   return import_chakra(paths,
                        {.ranks = static_cast<Rank>(ranks),
-                        .gflops = gflops,
+                        .reckoning = {.gflops = gflops,
+                                      .device = device.empty() ? nullptr : &find_device(device),
+                                      .element_bytes = static_cast<std::uint64_t>(element_bytes)},
                         .deps = parse_deps(parameters),
                         .groups = parameters.file("groups")},
                        &info);
@@ -190,11 +218,17 @@ Importer chakra_importer() {
                {{"ranks", ParameterType::kInteger, "0",
                  "Number of ranks; those without a file do what another does (0: as many as files)."},
                 {"groups", ParameterType::kFile, "",
-                 "File with the ranks of communicator groups (default: *comm_group*.json in the folder)."},
+                 "File with the ranks of communicator groups (default: *comm_group*.json in the folder, or "
+                 "NAME.json beside NAME.RANK.et)."},
                 {"deps", ParameterType::kText, "auto",
                  "Dependencies that hold: all, data, or auto (all, unless these make a circle)."},
                 {"gflops", ParameterType::kReal, "0",
-                 "Rate of compute nodes that have num_ops and no duration, in 10^9 operations a second."}}},
+                 "Rate of compute nodes that have num_ops and no duration, in 10^9 operations a second."},
+                {"device", ParameterType::kNameOrFile, "",
+                 "Reckon such nodes on this device instead (weft list devices)."},
+                {"element_bytes", ParameterType::kInteger, "1",
+                 "Bytes of what comm_size and tensor_size count: 2 for STAGE's files, if tensors are "
+                 "bf16."}}},
       .looks_like = "NAME.RANK.et, JSON with workload_graph, or a folder of such files",
       .span = "",
       .sniff = sniff,

@@ -7,10 +7,11 @@
 namespace weft::goal {
 
 struct ChakraOptions {
-  Rank ranks = 0;     // 0: as many as there are files; more: the others do what rank modulo files does
-  double gflops = 0;  // rate of compute nodes that have a number of operations and no time
+  Rank ranks = 0;  // 0: as many as there are files; more: the others do what rank modulo files does
+  ChakraReckoning reckoning = {};  // of compute nodes that have a number of operations and no time
   ChakraDeps deps = ChakraDeps::kAuto;
-  std::string groups;  // file of communicator groups; empty: *comm_group*.json in the folder
+  // File of communicator groups; empty: *comm_group*.json in the folder, or NAME.json beside NAME.RANK.et.
+  std::string groups;
 };
 
 // `paths`: a folder with NAME.RANK.et (or NAME.RANK.json, plain or gzip) of one trace, or with files of other

@@ -98,6 +98,7 @@ std::optional<std::int64_t>* integer_field(ChakraNode& node, std::string_view na
   if (name == "comm_dst") return &node.comm_dst;
   if (name == "comm_tag") return &node.comm_tag;
   if (name == "num_ops") return &node.num_ops;
+  if (name == "tensor_size") return &node.tensor_size;
   if (name == "stream") return &node.stream;
   if (name == "cpu") return &node.cpu;
   if (name == "nic") return &node.nic;
@@ -116,11 +117,14 @@ std::vector<std::uint64_t> list_of(const pb::AttributeProto& attribute) {
   return {attribute.uint64_list().values().begin(), attribute.uint64_list().values().end()};
 }
 
+// STAGE's files of older kinds have comm_group.
+bool is_group_name(std::string_view name) { return name == "pg_name" || name == "comm_group"; }
+
 void take_attribute(const pb::AttributeProto& attribute, ChakraNode& node) {
   const std::string& name = attribute.name();
   if (std::optional<std::int64_t>* field = integer_field(node, name)) *field = integer_if_set(attribute);
   if (name == "is_cpu_op") node.is_cpu_op = boolean_if_set(attribute);
-  if (name == "pg_name") {
+  if (is_group_name(name)) {
     const auto number = [&] { return integer_if_set(attribute); };
     node.pg_name = attribute.value_case() == pb::AttributeProto::kStringVal ? attribute.string_val()
                    : number()                                               ? std::to_string(*number())
@@ -143,10 +147,10 @@ void take_attribute(const pb::AttributeProto& attribute, ChakraNode& node) {
 }
 
 bool is_read(ChakraNode& node, std::string_view name) {
-  constexpr std::array<std::string_view, 11> kOthers = {
-      "is_cpu_op", "pg_name",        "involved_dim", "duration_nanos", "synchronous", "v_form",
-      "counts",    "receive_counts", "start_deps",   "end_deps",       "algorithm"};
-  return integer_field(node, name) != nullptr ||
+  constexpr std::array<std::string_view, 10> kOthers = {
+      "is_cpu_op", "involved_dim",   "duration_nanos", "synchronous", "v_form",
+      "counts",    "receive_counts", "start_deps",     "end_deps",    "algorithm"};
+  return integer_field(node, name) != nullptr || is_group_name(name) ||
          std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end();
 }
 
@@ -276,7 +280,7 @@ ChakraNode from_json(JsonValue value, const SourceLocation& where, Unread* unrea
           nanoseconds(static_cast<std::uint64_t>(*ns) / 1000, where) + static_cast<std::uint64_t>(*ns) % 1000;
     } else if (name == "iscpuop") {
       if (member.kind() != JsonKind::kNull) node.is_cpu_op = member.boolean_or(false);
-    } else if (name == "pgname") {
+    } else if (name == "pgname" || name == "commgroup") {
       node.pg_name = member.text();
     } else if (name == "involveddim") {
       for (const JsonValue in : member.items()) node.involves_part |= !in.boolean_or(true);
@@ -320,6 +324,20 @@ void read_chakra(const std::string& path, const std::function<void(ChakraNode&, 
   };
   read_json(path, {"workload_graph"}, handlers);
   if (!any) throw InputError({path}, "no nodes in \"workload_graph\"; expected a Chakra trace");
+}
+
+bool is_of_stage(const std::string& path) {
+  if (is_json(path)) return false;
+  ByteStream bytes(path);
+  std::string text;
+  pb::GlobalMetadata metadata;
+  const auto length = read_length(bytes);
+  if (!length) return false;
+  read_message(bytes, *length, text);
+  if (!metadata.ParseFromString(text)) return false;
+  return std::any_of(metadata.attr().begin(), metadata.attr().end(), [](const pb::AttributeProto& attribute) {
+    return attribute.name() == "schema" && attribute.string_val() == "symbolic_tensor_network";
+  });
 }
 
 bool looks_like_chakra(const std::string& path) {

@@ -21,7 +21,7 @@ struct ChakraNode {
   std::uint64_t ns = 0;  // of compute
   std::optional<bool> is_cpu_op;
   std::optional<std::int64_t> comm_type;  // CollectiveCommType
-  std::optional<std::int64_t> comm_size, comm_src, comm_dst, comm_tag, num_ops, stream;
+  std::optional<std::int64_t> comm_size, comm_src, comm_dst, comm_tag, num_ops, tensor_size, stream;
   std::string pg_name;
   bool involves_part = false;  // involved_dim leaves out a dimension of the machine
   // Of files that we wrote ourselves (goal/chakra/README.md).
@@ -38,6 +38,10 @@ struct ChakraNode {
 // for what goes past 64 MiB in a node. Adds attributes that are not read to `unread`, unless it's null.
 void read_chakra(const std::string& path, const std::function<void(ChakraNode&, const SourceLocation&)>& take,
                  Unread* unread = nullptr);
+
+// Does it say that STAGE wrote it, the generator of ASTRA-sim's authors, whose sizes count elements? Throws
+// InputError if the file can't be read; what else is wrong with it is read_chakra()'s to say.
+bool is_of_stage(const std::string& path);
 
 // Do its first bytes look like one? Its name counts too for the protobuf form.
 bool looks_like_chakra(const std::string& path);

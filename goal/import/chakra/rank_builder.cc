@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "goal/chakra/chakra.pb.h"
+#include "goal/workload/compute/device.h"
 
 namespace weft::goal {
 namespace {
 
 namespace pb = ChakraProtoMsg;
+constexpr std::int64_t kMostCommSize = std::int64_t{1} << 60;
 
 std::optional<CollectiveKind> kind_of(std::int64_t type) {
   switch (type) {
@@ -139,20 +142,46 @@ std::uint16_t ChakraRankBuilder::cpu_of(const ChakraNode& node, const SourceLoca
 OpIndex ChakraRankBuilder::compute(const ChakraNode& node, std::uint16_t cpu) {
   std::uint64_t ns = node.ns;
   if (ns == 0 && node.num_ops.value_or(0) > 0) {
-    if (gflops_ > 0) {
-      ns =
-          static_cast<std::uint64_t>(std::min(std::ceil(static_cast<double>(*node.num_ops) / gflops_), 4e18));
-    } else {
-      notes_.add("compute_without_time", Severity::kWarning,
-                 "Compute nodes with a number of operations and no time; they take none (--gflops gives a "
-                 "rate).");
-    }
+    ns = reckoned_ns(node);
   }
   if (node.type != pb::COMP_NODE) {
     notes_.add("memory_nodes", Severity::kInfo,
                "Loads and stores of memory, replayed as compute of their duration.");
   }
   return builder_.add_calc(ns, cpu);
+}
+
+std::uint64_t ChakraRankBuilder::reckoned_ns(const ChakraNode& node) {
+  constexpr double kMostNs = 4e18;
+  const auto ops = static_cast<double>(*node.num_ops);
+  if (reckoning_.gflops > 0) {
+    return static_cast<std::uint64_t>(std::min(std::ceil(ops / reckoning_.gflops), kMostNs));
+  }
+  if (reckoning_.device == nullptr) {
+    notes_.add("compute_without_time", Severity::kWarning,
+               "Compute nodes with a number of operations and no time; they take none (--device h100 reckons "
+               "them, or --gflops at a rate).");
+    return 0;
+  }
+  notes_.add(
+      "reckoned_computations", Severity::kWarning,
+      "Compute nodes without a time, reckoned on the device from num_ops and tensor_size: as a product of "
+      "square matrices in bf16, or as moving so many bytes if that takes longer; shapes are not in the "
+      "trace.");
+  const auto size = std::max<std::int64_t>(node.tensor_size.value_or(0), 0);
+  const auto [at, is_new] = reckoned_.try_emplace({*node.num_ops, size});
+  if (is_new) {
+    const double edge = std::cbrt(reckoning_.multiply_adds ? ops : ops / 2);
+    const auto side = static_cast<std::uint64_t>(std::max(std::llround(edge), 1LL));
+    const double ns = std::max(reckoning_.device->gemm_ns({.m = side, .n = side, .k = side}),
+                               reckoning_.device->memory_ns(static_cast<double>(bytes_of(size))));
+    at->second = static_cast<std::uint64_t>(std::llround(std::min(ns, kMostNs)));
+  }
+  return at->second;
+}
+
+std::uint64_t ChakraRankBuilder::bytes_of(std::int64_t size) const {
+  return static_cast<std::uint64_t>(size) * reckoning_.element_bytes;
 }
 
 OpIndex ChakraRankBuilder::message(const ChakraNode& node, std::uint16_t cpu, std::uint8_t nic,
@@ -178,7 +207,9 @@ OpIndex ChakraRankBuilder::message(const ChakraNode& node, std::uint16_t cpu, st
   const std::int64_t tag = node.comm_tag.value_or(0);
   if (tag < 0 || tag >= kAny) throw InputError(where, fmt::format("node {} has tag {}", node.id, tag));
   const ChakraGroup& group = group_of(node, where);
-  const auto bytes = static_cast<std::uint64_t>(*node.comm_size);
+  const std::int64_t most =
+      std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(reckoning_.element_bytes);
+  const std::uint64_t bytes = bytes_of(in_range(node, "comm_size", node.comm_size, 0, 0, most, where));
   if (send) {
     return builder_.add({.kind = {OpKind::kSend, node.synchronous},
                          .nic = nic,
@@ -217,9 +248,8 @@ OpIndex ChakraRankBuilder::collective(const ChakraNode& node, std::uint16_t cpu,
                            rank_, node.pg_name));
   }
   Collective made{.kind = *kind, .comm = group.number, .algorithm = node.algorithm};
-  constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
-  const auto input =
-      static_cast<std::uint64_t>(in_range(node, "comm_size", node.comm_size, 0, 0, kMostBytes, where));
+  const std::uint64_t input =
+      bytes_of(in_range(node, "comm_size", node.comm_size, 0, 0, kMostCommSize, where));
   made.bytes = block_bytes(*kind, input, size);
   made.element_bytes =
       static_cast<std::uint32_t>(in_range(node, "element_bytes", node.element_bytes, 1, 1, 1 << 20, where));
@@ -236,8 +266,8 @@ OpIndex ChakraRankBuilder::collective(const ChakraNode& node, std::uint16_t cpu,
     if (!fits)
       throw InputError(where, fmt::format("node {} has not one count for each of {} ranks", node.id, size));
     made.v_form = *node.v_form;
-    made.bytes =
-        static_cast<std::uint64_t>(in_range(node, "block_bytes", node.block_bytes, 0, 0, kMostBytes, where));
+    made.bytes = static_cast<std::uint64_t>(
+        in_range(node, "block_bytes", node.block_bytes, 0, 0, kMostCommSize, where));
     made.counts = node.counts;
     made.receive_counts = node.receive_counts;
   }
@@ -256,6 +286,7 @@ const ChakraGroup& ChakraRankBuilder::group_of(const ChakraNode& node, const Sou
   }
   const auto found = groups_.find(node.pg_name);
   if (found != groups_.end()) return found->second;
+  if (node.pg_name == "0") return world;  // as ASTRA-sim has it
   if (have_groups_) {
     throw InputError(where, fmt::format("node {} names group '{}', which the file of groups lacks", node.id,
                                         node.pg_name));

@@ -34,19 +34,31 @@ struct ChakraGroup {
   std::vector<Rank> ranks;
 };
 
+class Device;
+
+// How long compute nodes take that have a number of operations (num_ops) and no time.
+struct ChakraReckoning {
+  double gflops = 0;               // at that rate, in 10^9 operations a second
+  const Device* device = nullptr;  // or on that device: arithmetic, or memory if that takes longer
+  bool multiply_adds = false;      // operations are multiplications with an addition each
+  // Sizes are in units of so many bytes.
+  std::uint64_t element_bytes = 1;
+};
+
 class ChakraRankBuilder {
  public:
   // `copy`: the nodes are another rank's. `groups` by name; nothing is known of them if `have_groups` is
   // false.
   ChakraRankBuilder(GraphBuilder& builder, const std::map<std::string, ChakraGroup>& groups, bool have_groups,
-                    Rank rank, Rank ranks, bool copy, double gflops, ChakraDeps deps, ChakraNotes& notes)
+                    Rank rank, Rank ranks, bool copy, const ChakraReckoning& reckoning, ChakraDeps deps,
+                    ChakraNotes& notes)
       : builder_(builder),
         groups_(groups),
         have_groups_(have_groups),
         rank_(rank),
         ranks_(ranks),
         copy_(copy),
-        gflops_(gflops),
+        reckoning_(reckoning),
         deps_(deps),
         notes_(notes) {}
 
@@ -66,6 +78,8 @@ class ChakraRankBuilder {
   };
 
   OpIndex compute(const ChakraNode& node, std::uint16_t cpu);
+  std::uint64_t reckoned_ns(const ChakraNode& node);
+  std::uint64_t bytes_of(std::int64_t size) const;
   OpIndex message(const ChakraNode& node, std::uint16_t cpu, std::uint8_t nic, const SourceLocation& where);
   OpIndex collective(const ChakraNode& node, std::uint16_t cpu, std::uint8_t nic,
                      const SourceLocation& where);
@@ -80,7 +94,8 @@ class ChakraRankBuilder {
   bool have_groups_;
   Rank rank_, ranks_;
   bool copy_;
-  double gflops_;
+  const ChakraReckoning& reckoning_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t> reckoned_;  // by num_ops and tensor_size
   ChakraDeps deps_;
   ChakraNotes& notes_;
   std::unordered_map<std::uint64_t, OpIndex> index_of_;  // by id

@@ -259,7 +259,7 @@ TEST_CASE("chakra: groups, sizes and streams") {
   const fs::path at = json("groups", nodes);
   std::ofstream(at / "my_comm_group.json") << R"({"tp": [0, 1, 2, 3]})";
   PackInfo info;
-  const Graph graph = import_chakra(at, {.ranks = 4, .gflops = 1.5}, &info);
+  const Graph graph = import_chakra(at, {.ranks = 4, .reckoning = {.gflops = 1.5}}, &info);
   const RankView rank = graph.rank(3);
   CHECK(rank.collective(0).kind == CollectiveKind::kReduceScatter);
   CHECK(rank.collective(0).bytes == 3);  // 10 over 4 ranks, rounded up
