@@ -16,12 +16,12 @@ using Pair = std::pair<std::string_view, std::string_view>;
 
 // In small letters, in which b can only be bits. Of bytes, which have a capital B, further below.
 constexpr Pair kRateUnits[] = {
-    {"ge", "Gbps"},      {"gbe", "Gbps"},    {"gige", "Gbps"},     {"gb", "Gbps"},       {"gbit", "Gbps"},
-    {"gbits", "Gbps"},   {"gbps", "Gbps"},   {"gb/s", "Gbps"},     {"gbit/s", "Gbps"},   {"gbits/s", "Gbps"},
+    {"ge", "Gbps"},      {"gbe", "Gbps"},    {"gige", "Gbps"},     {"gb", "Gbps"},        {"gbit", "Gbps"},
+    {"gbits", "Gbps"},   {"gbps", "Gbps"},   {"gb/s", "Gbps"},     {"gbit/s", "Gbps"},    {"gbits/s", "Gbps"},
     {"gigabit", "Gbps"}, {"gbitps", "Gbps"}, {"gigabits", "Gbps"}, {"gigabit/s", "Gbps"}, {"mb", "Mbps"},
-    {"mbit", "Mbps"},    {"mbits", "Mbps"},  {"mbps", "Mbps"},     {"mb/s", "Mbps"},     {"mbit/s", "Mbps"},
-    {"mbits/s", "Mbps"}, {"tbps", "Tbps"},   {"tbit", "Tbps"},     {"tbit/s", "Tbps"},   {"tb/s", "Tbps"},
-    {"tbits/s", "Tbps"}, {"bit/s", "bps"},   {"bits/s", "bps"},    {"kbit", "kbps"},     {"kbits/s", "kbps"},
+    {"mbit", "Mbps"},    {"mbits", "Mbps"},  {"mbps", "Mbps"},     {"mb/s", "Mbps"},      {"mbit/s", "Mbps"},
+    {"mbits/s", "Mbps"}, {"tbps", "Tbps"},   {"tbit", "Tbps"},     {"tbit/s", "Tbps"},    {"tb/s", "Tbps"},
+    {"tbits/s", "Tbps"}, {"bit/s", "bps"},   {"bits/s", "bps"},    {"kbit", "kbps"},      {"kbits/s", "kbps"},
 };
 constexpr Pair kByteUnits[] = {{"kBps", "kB/s"}, {"KBps", "kB/s"}, {"KB/s", "kB/s"},
                                {"MBps", "MB/s"}, {"GBps", "GB/s"}, {"TBps", "TB/s"}};
@@ -38,9 +38,9 @@ struct NamedRate {
   int lanes;
 };
 constexpr NamedRate kNamedRates[] = {
-    {"sdr", 2000, 4},  {"ddr", 4000, 4},   {"qdr", 8000, 4},    {"fdr10", 10000, 4},  {"fdr", 13636.364, 4},
-    {"edr", 25000, 4}, {"hdr100", 50000, 2}, {"hdr", 50000, 4}, {"ndr200", 100000, 2}, {"ndr", 100000, 4},
-    {"xdr", 200000, 4},
+    {"sdr", 2000, 4},      {"ddr", 4000, 4},   {"qdr", 8000, 4},     {"fdr10", 10000, 4},
+    {"fdr", 13636.364, 4}, {"edr", 25000, 4},  {"hdr100", 50000, 2}, {"hdr", 50000, 4},
+    {"ndr200", 100000, 2}, {"ndr", 100000, 4}, {"xdr", 200000, 4},
 };
 
 struct Parts {
@@ -115,7 +115,8 @@ std::string with_plain_units(std::string_view name) {
     if (rest.starts_with("\xC2\xB5") || rest.starts_with("\xCE\xBC")) {
       text += " u";
       ++i;
-    } else if (is_multiple(name[i]) && (rest.substr(1).starts_with("B/s") || rest.substr(1).starts_with("Bps"))) {
+    } else if (is_multiple(name[i]) &&
+               (rest.substr(1).starts_with("B/s") || rest.substr(1).starts_with("Bps"))) {
       text += fmt::format(" {}byteps ", static_cast<char>(std::tolower(static_cast<unsigned char>(name[i]))));
       i += 3;
     } else {
@@ -123,7 +124,8 @@ std::string with_plain_units(std::string_view name) {
     }
   }
   for (const std::string_view form : {"bits/s", "bit/s"}) {
-    for (std::size_t at = text.find(form); at != text.npos; at = text.find(form)) text.replace(at, form.size(), "bps");
+    for (std::size_t at = text.find(form); at != text.npos; at = text.find(form))
+      text.replace(at, form.size(), "bps");
   }
   return text;
 }
