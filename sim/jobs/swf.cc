@@ -1,12 +1,14 @@
 // The Standard Workload Format.
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/predicate.hpp>
 #include <charconv>
 #include <cmath>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "sim/jobs/job_list.h"
 #include "sim/jobs/list_reader.h"
@@ -25,6 +27,7 @@ enum Field : std::size_t {
   kAskedTime = 9,
   kStatus = 11,
   kExecutable = 14,
+  kPreceding = 17,
   kFields = 18,
 };
 // A job that was cancelled has this status; before it started, also no processors and no run time.
@@ -38,6 +41,7 @@ struct Reader {
   const std::string& name;
   JobList& list;
   std::uint64_t without_processors = 0, without_time = 0, overran = 0, cancelled = 0, parts = 0, longer = 0;
+  std::uint64_t others = 0, preceded = 0, unread_sizes = 0;
   std::unordered_map<std::string, std::size_t> whole;  // jobs by id, where parts may follow
   std::unordered_set<std::string> in_parts;            // ids of which only parts were seen
 
@@ -52,16 +56,28 @@ struct Reader {
   bool add_part(const ListedJob& job, double status);
 };
 
-// "; MaxNodes: 240". What can't be read is a comment.
+// The number that a text begins with, if it ends there or at a blank: of "1,024" nothing, as that isn't 1.
+std::uint32_t leading_count(std::string_view text) {
+  std::uint32_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [behind, error] = std::from_chars(text.data(), end, count);
+  const bool whole = behind == end || *behind == ' ' || *behind == '\t';
+  return error == std::errc() && whole ? count : 0;
+}
+
+// "; MaxNodes: 240". What isn't of these is a comment.
 void Reader::header(std::string_view line) {
   line = without_blanks(line.substr(1));
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
   const std::string_view key = line.substr(0, colon), text = without_blanks(line.substr(colon + 1));
-  std::uint32_t count = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), count).ec != std::errc()) return;
-  if (key == "MaxNodes") list.machine_nodes = count;
-  if (key == "MaxProcs") list.machine_processors = count;
+  const std::uint32_t count = leading_count(text);
+  for (const auto& [name, size] :
+       {std::pair("maxnodes", &list.machine_nodes), std::pair("maxprocs", &list.machine_processors)}) {
+    if (!boost::algorithm::iequals(key, name)) continue;
+    *size = count;
+    unread_sizes += count == 0 && !text.empty() && !text.starts_with('-');
+  }
 }
 
 double Reader::value(std::string_view word, std::int64_t line, std::size_t field) const {
@@ -133,6 +149,8 @@ void Reader::job(std::string_view line, std::int64_t number) {
   job.ranks = static_cast<std::uint32_t>(processors);
   without_time += job.runtime == kUnknown || fields[kStatus] == kCancelled;
   overran += job.requested > 0 && job.runtime > job.requested;
+  others += fields[kUsedProcessors] > 0 && fields[kUsedProcessors] != processors;
+  preceded += fields[kPreceding] > 0;
   add_job(list, std::move(job), name);
 }
 
@@ -158,6 +176,15 @@ JobList read_swf(const std::string& text, const std::string& name) {
        "Jobs that were cancelled, or of which the list doesn't say how long they ran.", reader.without_time);
   note(list, "overran", goal::Severity::kInfo, "Jobs that ran longer than they had asked for.",
        reader.overran);
+  note(list, "other_processors", goal::Severity::kInfo,
+       "Jobs that had another number of processors than they had asked for, which is taken.", reader.others);
+  note(list, "preceding_jobs", goal::Severity::kWarning,
+       "Jobs that were to wait for another (fields 17 and 18); here they wait for nodes only.",
+       reader.preceded);
+  note(list, "unread_sizes", goal::Severity::kWarning,
+       "Sizes of the machine in the heading (MaxNodes, MaxProcs) that are no plain numbers; they are not "
+       "read.",
+       reader.unread_sizes);
   finish(list, name);
   return list;
 }

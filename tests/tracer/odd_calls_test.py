@@ -92,6 +92,16 @@ class OddCalls(unittest.TestCase):
                 self.assertEqual(len(re.findall("bcast 3000b", graph)), 3 * RANKS)
                 self.assertEqual(len(re.findall("allreduce 8b", graph)), 3 * RANKS)
 
+    def test_communicators_made_in_any_order(self):
+        """One by its group, the other by all: collectives of each meet their own."""
+        for mpi in self.installed():
+            with self.subTest(mpi):
+                _, graph = self.trace(mpi, RANKS, PROGRAMS["odd_calls", mpi], "made_in_any_order")
+                comms = {kind: set(re.findall(kind + r"b.* comm (\d+)", graph)) for kind in ("bcast 3000", "allreduce 8", "bcast 2000")}
+                self.assertEqual([len(each) for each in comms.values()], [1, 1, 1])
+                self.assertEqual(comms["allreduce 8"], comms["bcast 2000"])
+                self.assertNotEqual(comms["allreduce 8"], comms["bcast 3000"])
+
     def test_spawned_processes(self):
         """The first program's graph, in which rank 0 sends to rank 1 in the ring of all."""
         for mpi in self.installed():

@@ -4,11 +4,12 @@
 
 #include "sim/units/input_error.h"
 #include "topologies/import/lines.h"
+#include "topologies/import/vendor_units.h"
 
 namespace weft::topologies {
 
 Bandwidth rate_attribute(std::string_view text) {
-  const Bandwidth rate = parse_bandwidth(text);
+  const Bandwidth rate = parse_bandwidth(standard_rate(text));
   if (rate < kLeastRate) {
     throw InputError(fmt::format("'{}' is less than {}, the slowest link there may be; write it like 400Gbps",
                                  text, to_string(kLeastRate)));
@@ -17,7 +18,7 @@ Bandwidth rate_attribute(std::string_view text) {
 }
 
 Time time_attribute(std::string_view text, Time bare_unit) {
-  const Time time = parse_time(text, bare_unit);
+  const Time time = parse_time(standard_time(text), bare_unit);
   if (time < Time() || time >= kEndOfTime) {
     throw InputError(fmt::format("'{}' is not a time from 0 to {:.0f} days; write it like 500ns", text,
                                  kEndOfTime.seconds() / 86400));

@@ -18,6 +18,14 @@ std::optional<Number> parse(std::string_view text) {
   return value;
 }
 
+// Where a comment begins: "leaf#1" is a name, and "0.1%" is no 0.1.
+std::size_t comment_in(std::string_view line) {
+  for (std::size_t at = line.find_first_of("#%"); at != line.npos; at = line.find_first_of("#%", at + 1)) {
+    if (at == 0 || std::string_view(" ,;\t").find(line[at - 1]) != std::string_view::npos) return at;
+  }
+  return line.npos;
+}
+
 }  // namespace
 
 Lines::Lines(std::string_view text, const std::string& file) : rest_(text), at_{.file = file} {
@@ -32,7 +40,7 @@ bool Lines::next(bool blank_too) {
     text_ = rest_.substr(0, rest_.find('\n'));
     rest_.remove_prefix(std::min(rest_.size(), text_.size() + 1));
     if (text_.ends_with('\r')) text_.remove_suffix(1);
-    const std::size_t comment = text_.find_first_of("#%");
+    const std::size_t comment = comment_in(text_);
     const std::string_view line = text_.substr(0, comment);
     words_.clear();
     constexpr std::string_view kBetween = " ,;\t";

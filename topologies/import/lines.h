@@ -11,8 +11,8 @@
 
 namespace weft::topologies {
 
-// Goes through the lines of a text that have words. # and % begin comments; words end at blanks, commas and
-// semicolons.
+// Goes through the lines of a text that have words. # and % begin comments where a word could begin; words
+// end at blanks, commas and semicolons.
 class Lines {
  public:
   // REQUIRES: `text` outlives it. Throws InputError if the text has bytes 0: it is not text.

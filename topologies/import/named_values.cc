@@ -12,22 +12,28 @@
 #include "topologies/export/formats.h"
 #include "topologies/import/attributes.h"
 #include "topologies/import/lines.h"
+#include "topologies/import/vendor_units.h"
 
 namespace weft::topologies {
 namespace {
 
 using Words = std::span<const std::string_view>;
 
-constexpr std::string_view kRates[] = {"rate",     "speed",    "capacity",  "bandwidth", "bw",
-                                       "datarate", "linerate", "speed raw", "cap",       "throughput"};
-constexpr std::string_view kBackRates[] = {"back rate",     "rate back",  "reverse rate", "rate reverse",
-                                           "reverse speed", "speed back", "back speed"};
+constexpr std::string_view kRates[] = {"rate",     "speed",    "capacity",    "bandwidth",   "bw",
+                                       "datarate", "linerate", "speed raw",   "cap",         "throughput",
+                                       "rate ab",  "speed ab", "capacity ab", "bandwidth ab"};
+constexpr std::string_view kBackRates[] = {"back rate",     "rate back",   "reverse rate", "rate reverse",
+                                           "reverse speed", "speed back",  "back speed",   "rate ba",
+                                           "speed ba",      "capacity ba", "bandwidth ba"};
 constexpr std::string_view kLatencies[] = {
     "latency", "delay", "lat", "propagation", "propagation delay", "propagation latency", "prop delay"};
 constexpr std::string_view kLengths[] = {"length", "distance", "dist", "len"};
 constexpr std::string_view kLosses[] = {"loss", "loss rate", "plr", "packet loss"};
 constexpr std::string_view kCables[] = {"cable", "media", "medium", "type", "media type", "transceiver"};
 constexpr std::string_view kWeights[] = {"weight"};
+// A value whose name has one of these is of another thing than the cable, whatever its unit.
+constexpr std::string_view kOthers[] = {"jitter", "rtt",  "used",    "usage",   "utilization", "utilisation",
+                                        "load",   "free", "timeout", "traffic", "interval"};
 constexpr std::string_view kFroms[] = {
     "from",         "source",   "src",      "node1",       "node a",    "a end",         "local",
     "local device", "device a", "a device", "from device", "from node", "source device", "source node",
@@ -66,24 +72,31 @@ struct Unit {
   Meaning of;
 };
 constexpr Unit kUnits[] = {
-    {"bps", "bps", Meaning::kRate},    {"kbps", "kbps", Meaning::kRate},  {"mbps", "Mbps", Meaning::kRate},
-    {"gbps", "Gbps", Meaning::kRate},  {"tbps", "Tbps", Meaning::kRate},  {"kbit", "kbps", Meaning::kRate},
-    {"mbit", "Mbps", Meaning::kRate},  {"gbit", "Gbps", Meaning::kRate},  {"tbit", "Tbps", Meaning::kRate},
-    {"gbits", "Gbps", Meaning::kRate}, {"mbits", "Mbps", Meaning::kRate}, {"raw", "bps", Meaning::kRate},
-    {"ps", "ps", Meaning::kLatency},   {"ns", "ns", Meaning::kLatency},   {"us", "us", Meaning::kLatency},
-    {"usec", "us", Meaning::kLatency}, {"ms", "ms", Meaning::kLatency},   {"msec", "ms", Meaning::kLatency},
-    {"nsec", "ns", Meaning::kLatency}, {"sec", "s", Meaning::kLatency},   {"s", "s", Meaning::kLatency},
-    {"m", "m", Meaning::kLength},      {"km", "km", Meaning::kLength},    {"meters", "m", Meaning::kLength},
-    {"metres", "m", Meaning::kLength}, {"cm", "cm", Meaning::kLength},    {"mm", "mm", Meaning::kLength},
-    {"ft", "ft", Meaning::kLength},
+    {"bps", "bps", Meaning::kRate},      {"kbps", "kbps", Meaning::kRate},
+    {"mbps", "Mbps", Meaning::kRate},    {"gbps", "Gbps", Meaning::kRate},
+    {"tbps", "Tbps", Meaning::kRate},    {"kbit", "kbps", Meaning::kRate},
+    {"mbit", "Mbps", Meaning::kRate},    {"gbit", "Gbps", Meaning::kRate},
+    {"tbit", "Tbps", Meaning::kRate},    {"kbyteps", "kB/s", Meaning::kRate},
+    {"mbyteps", "MB/s", Meaning::kRate}, {"gbyteps", "GB/s", Meaning::kRate},
+    {"tbyteps", "TB/s", Meaning::kRate}, {"gbits", "Gbps", Meaning::kRate},
+    {"mbits", "Mbps", Meaning::kRate},   {"raw", "bps", Meaning::kRate},
+    {"ps", "ps", Meaning::kLatency},     {"ns", "ns", Meaning::kLatency},
+    {"us", "us", Meaning::kLatency},     {"usec", "us", Meaning::kLatency},
+    {"ms", "ms", Meaning::kLatency},     {"msec", "ms", Meaning::kLatency},
+    {"nsec", "ns", Meaning::kLatency},   {"sec", "s", Meaning::kLatency},
+    {"s", "s", Meaning::kLatency},       {"m", "m", Meaning::kLength},
+    {"km", "km", Meaning::kLength},      {"meters", "m", Meaning::kLength},
+    {"metres", "m", Meaning::kLength},   {"cm", "cm", Meaning::kLength},
+    {"mm", "mm", Meaning::kLength},      {"ft", "ft", Meaning::kLength},
 };
 
 bool has(Words words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// "LinkSpeedRaw" and "link_speed-raw" as {"link", "speed", "raw"}; "Gb/s" as {"gbps"}.
-std::vector<std::string> words_of(std::string_view name) {
+// "LinkSpeedRaw" and "link_speed-raw" as {"link", "speed", "raw"}; "Gb/s" as {"gbps"}, "GB/s" as {"gbyteps"}.
+std::vector<std::string> words_of(std::string_view of) {
+  const std::string name = with_plain_units(of);
   std::string text;
   for (std::size_t i = 0; i < name.size(); ++i) {
     const auto at = static_cast<unsigned char>(name[i]);
@@ -169,15 +182,16 @@ NamedMeaning meaning_of(std::string_view name) {
   };
   found.meaning = look(joined());
   if (found.meaning != Meaning::kOther) return found;
-  if (words.size() > 1) {
-    const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits),
-                                   [&](const Unit& one) { return one.word == words.back(); });
-    if (unit != std::end(kUnits)) {
-      found.unit = unit->unit;
-      words.pop_back();
-    }
+  const auto unit = words.empty() ? std::end(kUnits)
+                                  : std::find_if(std::begin(kUnits), std::end(kUnits),
+                                                 [&](const Unit& one) { return one.word == words.back(); });
+  if (unit != std::end(kUnits) && words.size() > 1) {
+    found.unit = unit->unit;
+    words.pop_back();
+  } else if (unit != std::end(kUnits) && unit->of == Meaning::kRate && words.back().ends_with("ps")) {
+    return {Meaning::kRate, std::string(unit->unit)};  // a column that is called Gbps
   }
-  for (const std::string_view of : {"link", "edge", "cable", "port", "the"}) {
+  for (const std::string_view of : {"link", "edge", "cable", "port", "the", "fiber", "fibre", "one", "way"}) {
     if (words.size() > 1 && words.front() == of) words.erase(words.begin());
   }
   std::string rest = joined();
@@ -186,13 +200,14 @@ NamedMeaning meaning_of(std::string_view name) {
   }
   while (rest.starts_with(' ')) rest.erase(0, 1);
   found.meaning = look(rest);
-  if (rest == "speedraw") found = {Meaning::kRate, "bps"};
+  if (rest == "speedraw" || rest == "if speed") found = {Meaning::kRate, "bps"};
+  if (rest == "if high speed") found = {Meaning::kRate, "Mbps"};  // RFC 2863, as ifSpeed
   if (found.meaning == Meaning::kFrom || found.meaning == Meaning::kTo) found.meaning = Meaning::kOther;
   return found;
 }
 
 void set_rates(ImportedLink& link, std::string_view text) {
-  const auto one = if_readable([&] { return parse_bandwidth(text); });
+  const auto one = if_readable([&] { return parse_bandwidth(standard_rate(text)); });
   for (std::size_t at = text.find('/'); !one && at != text.npos; at = text.find('/', at + 1)) {
     const auto there = if_readable([&] { return rate_attribute(text.substr(0, at)); });
     const auto back = if_readable([&] { return rate_attribute(text.substr(at + 1)); });
@@ -208,44 +223,88 @@ bool LinkValues::ignores(std::string_view name) const {
   return std::find(ignored_.begin(), ignored_.end(), name) != ignored_.end();
 }
 
+template <typename Value>
+bool LinkValues::taken(bool there, const Value& old, const Value& value, std::string_view name) {
+  if (there && old != value) skip(name);
+  return there;
+}
+
+// How a number without a unit could get one.
+[[noreturn]] static void fail_without_unit(const NamedMeaning& named, std::string_view name,
+                                           std::string_view text) {
+  const bool time = named.meaning == Meaning::kLatency;
+  throw InputError(
+      fmt::format("'{}' has no unit; write it like {}, call the attribute like {}_{}, or leave it unread "
+                  "with ignore=[{}]",
+                  text, time ? "5us" : "400Gbps", name, time ? "us" : "gbps", name));
+}
+
 void LinkValues::set_by_name(ImportedLink& link, const NamedMeaning& named, std::string_view name,
                              std::string_view text) {
   std::string value(text);
-  const bool number = is_bare(text);
-  const bool wants_unit = named.meaning == Meaning::kRate || named.meaning == Meaning::kBackRate ||
-                          named.meaning == Meaning::kLatency;
-  if (number && !named.unit.empty()) value += named.unit;
-  if (number && named.unit.empty() && wants_unit) {
-    throw InputError(
-        fmt::format("'{}' has no unit; write it like {}, call the attribute like {}_{}, or leave it unread "
-                    "with ignore=[{}]",
-                    text, named.meaning == Meaning::kLatency ? "5us" : "400Gbps", name,
-                    named.meaning == Meaning::kLatency ? "us" : "gbps", name));
-  }
+  const bool bare = is_bare(text) && named.unit.empty();
+  if (is_bare(text)) value += named.unit;
   switch (named.meaning) {
-    case Meaning::kRate:
-      if (!link.rate) set_rates(link, value);
+    case Meaning::kRate: {
+      if (bare) fail_without_unit(named, name, text);
+      ImportedLink read;
+      set_rates(read, value);
+      if (taken(link.rate.has_value(), link.rate, read.rate, name)) return;
+      link.rate = read.rate;
+      if (read.back_rate) link.back_rate = read.back_rate;
       return;
-    case Meaning::kBackRate:
-      link.back_rate = rate_attribute(value);
+    }
+    case Meaning::kBackRate: {
+      if (bare) fail_without_unit(named, name, text);
+      const std::optional<Bandwidth> rate = rate_attribute(value);
+      if (!taken(link.back_rate.has_value(), link.back_rate, rate, name)) link.back_rate = rate;
       return;
-    case Meaning::kLatency:
-      if (!link.latency) link.latency = time_attribute(value, Time::ns(1));
+    }
+    case Meaning::kLatency: {
+      if (bare) fail_without_unit(named, name, text);
+      const std::optional<Time> time = time_attribute(value, Time::ns(1));
+      if (!taken(link.latency.has_value(), link.latency, time, name)) link.latency = time;
       return;
+    }
     case Meaning::kLength: {
       const std::optional<double> length = metres(value);
       if (!length || *length < 0 || *length > 1e9) {
         throw InputError(fmt::format("'{}' is not a length from 0 to 1e9 m; write it like 5m", text));
       }
+      if (taken(link.length_m > 0, link.length_m, static_cast<float>(*length), name)) return;
+      if (bare) guessed_.emplace(name, "lengths in metres, as they have no unit");
       link.length_m = static_cast<float>(*length);
       return;
     }
-    case Meaning::kLoss:
-      link.loss = loss_attribute(text);
+    case Meaning::kLoss: {
+      const double loss = loss_attribute(text);
+      if (!taken(link.loss > 0, link.loss, loss, name)) link.loss = loss;
       return;
+    }
     default:
       return;
   }
+}
+
+// Under a name that says nothing, a value with a unit of rates or of times is one, if there is none yet.
+bool LinkValues::set_by_unit(ImportedLink& link, std::string_view name, std::string_view text) {
+  const std::vector<std::string> words = words_of(name);
+  const bool other =
+      std::any_of(words.begin(), words.end(), [](const std::string& word) { return has(kOthers, word); });
+  if (other || is_bare(text) || !(begins_number(text) || is_rate_name(text))) return false;
+  const auto rate = if_readable([&] { return rate_attribute(text); });
+  const auto time = if_readable([&] { return time_attribute(text, Time::ns(1)); });
+  if (rate && !link.rate) {
+    link.rate = rate;
+    guessed_.emplace(name, "rates by their units");
+    return true;
+  }
+  if (time && !link.latency) {
+    link.latency = time;
+    guessed_.emplace(name, "latencies by their units");
+    return true;
+  }
+  return (rate && link.rate == rate) || (time && link.latency == time);
 }
 
 const NamedMeaning& LinkValues::known_meaning(std::string_view name) {
@@ -254,28 +313,34 @@ const NamedMeaning& LinkValues::known_meaning(std::string_view name) {
   return meanings_.emplace(name, meaning_of(name)).first->second;
 }
 
+void LinkValues::set_all(ImportedLink& link, const std::vector<Named>& values) {
+  for (const bool understood : {true, false}) {
+    for (const auto& [name, text] : values) {
+      if ((known_meaning(name).meaning != Meaning::kOther) != understood) continue;
+      try {
+        set(link, name, text);
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("{}: {}", shortened(name), error.what()));
+      }
+    }
+  }
+}
+
 void LinkValues::set(ImportedLink& link, std::string_view name, std::string_view text) {
   if (text.empty()) return;
   const NamedMeaning& named = known_meaning(name);
   if (ignores(name)) return skip(name);
   if (named.meaning == Meaning::kCable) {
-    if (const auto cable = cable_of(text)) {
-      link.cable = *cable;
-      return;
-    }
+    const auto cable = cable_of(text);
+    if (cable && !taken(link.cable != CableKind::kUnknown, link.cable, *cable, name)) link.cable = *cable;
+    if (cable || set_by_unit(link, name, text)) return;
     return skip(name);
   }
   if (named.meaning != Meaning::kOther && named.meaning != Meaning::kWeight &&
       named.meaning != Meaning::kFrom && named.meaning != Meaning::kTo) {
     return set_by_name(link, named, name, text);
   }
-  if (begins_number(text) && !is_bare(text)) {
-    const auto rate = if_readable([&] { return rate_attribute(text); });
-    const auto time = if_readable([&] { return time_attribute(text, Time::ns(1)); });
-    if (rate && !link.rate) link.rate = rate;
-    if (time && !link.latency) link.latency = time;
-    if (rate || time) return;
-  }
+  if (set_by_unit(link, name, text)) return;
   if (named.meaning == Meaning::kWeight) {
     throw InputError(
         fmt::format("'{}' may be a rate, a time or nothing for this network; give it a unit, or leave it "
@@ -286,6 +351,11 @@ void LinkValues::set(ImportedLink& link, std::string_view name, std::string_view
 }
 
 void LinkValues::note(ImportedGraph& graph) const {
+  for (const auto& [name, what] : guessed_) {
+    graph.assumed.push_back(
+        fmt::format("values of '{}' are taken for {} (graph_file:ignore=[{}] leaves them out)",
+                    shortened(name), what, name));
+  }
   if (unread_.empty()) return;
   constexpr std::size_t kMostNames = 12;
   std::string text;

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "topologies/import/imported_graph.h"
@@ -38,16 +39,24 @@ class LinkValues {
   // `ignored`: names of attributes that the user says to leave unread.
   explicit LinkValues(std::vector<std::string> ignored) : ignored_(std::move(ignored)) {}
 
-  // A value of a link under a name that is none of our own. Values under our own names are to be set before.
-  // Throws InputError without a place.
-  void set(ImportedLink& link, std::string_view name, std::string_view text);
+  using Named = std::pair<std::string_view, std::string_view>;  // a name, and the value under it
+
+  // The values of a link under names that are none of our own, those with names that are understood first.
+  // Values under our own names are to be set before. Throws InputError without a place that begins with the
+  // name.
+  void set_all(ImportedLink& link, const std::vector<Named>& values);
   // Counts a value that is not read.
-  void skip(std::string_view name) { ++unread_[std::string(name)]; }
+  void skip(std::string_view name) { ++unread_[name.empty() ? "(no name)" : std::string(name)]; }
   bool ignores(std::string_view name) const;
   // "not read: colour (12 times), SKU (4)"; nothing if all was read.
   void note(ImportedGraph& graph) const;
 
  private:
+  void set(ImportedLink& link, std::string_view name, std::string_view text);
+  // Whether a value goes where one is already. The first stays; another is counted as not read.
+  template <typename Value>
+  bool taken(bool there, const Value& old, const Value& value, std::string_view name);
+  bool set_by_unit(ImportedLink& link, std::string_view name, std::string_view text);
   void set_by_name(ImportedLink& link, const NamedMeaning& named, std::string_view name,
                    std::string_view text);
 
@@ -57,6 +66,8 @@ class LinkValues {
   std::vector<std::string> ignored_;
   std::map<std::string, NamedMeaning, std::less<>> meanings_;
   std::map<std::string, std::uint64_t> unread_;
+  // Names whose values were read by their units, or as metres, and what for.
+  std::map<std::string, std::string> guessed_;
 };
 
 // 'a/b' as the rates of both directions, or one rate for both.

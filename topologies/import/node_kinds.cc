@@ -19,10 +19,10 @@ namespace weft::topologies {
 namespace {
 
 // Words that names of hosts and of switches are made of, with a number: node0001, gpu-3, leaf0.
-constexpr std::array<std::string_view, 23> kHostWords = {
+constexpr std::array<std::string_view, 24> kHostWords = {
     "h",      "host", "node",    "gpu",    "npu",    "tpu",     "xpu",         "cpu",
     "server", "srv",  "compute", "worker", "client", "machine", "accelerator", "acc",
-    "nid",    "cn",   "dgx",     "hgx",    "pc",     "nic",     "endpoint"};
+    "n",      "nid",  "cn",      "dgx",    "hgx",    "pc",      "nic",         "endpoint"};
 constexpr std::array<std::string_view, 26> kSwitchWords = {
     "s",      "sw",     "switch", "swi",  "leaf",        "spine", "superspine", "tor", "core",
     "agg",    "edge",   "router", "rtr",  "aggregation", "root",  "pod",        "hub", "bridge",
@@ -57,11 +57,17 @@ NameParts parts_of(std::string_view name) {
 
 enum class Told : std::uint8_t { kNothing, kHost, kSwitch };
 
+// The last word that tells: pod1-server2 is a server, c1-0c0s1n2 a node, and rack1-sw2 a switch. Without a
+// number, short words are names.
 Told told_by(const NameParts& parts) {
-  if (parts.numbers.empty()) return Told::kNothing;
-  const bool host = std::any_of(parts.words.begin(), parts.words.end(), is_host_word);
-  const bool of_switch = std::any_of(parts.words.begin(), parts.words.end(), is_switch_word);
-  return host == of_switch ? Told::kNothing : host ? Told::kHost : Told::kSwitch;
+  constexpr std::size_t kShort = 3;
+  for (std::size_t i = parts.words.size(); i-- > 0;) {
+    const std::string& word = parts.words[i];
+    if (parts.numbers.empty() && word.size() < kShort) continue;
+    if (is_host_word(word)) return parts.numbers.empty() ? Told::kNothing : Told::kHost;
+    if (is_switch_word(word)) return Told::kSwitch;
+  }
+  return Told::kNothing;
 }
 
 // h3, s3, hr3 and 3: names that are ours, whose meaning is no guess.
@@ -224,6 +230,21 @@ class Kinds {
   std::vector<bool> host_;
 };
 
+// Where some nodes say what they are.
+void take_rest_for_switches(ImportedGraph& graph) {
+  std::uint64_t rest = 0;
+  std::string example;
+  for (ImportedNode& node : graph.nodes) {
+    if (node.kind) continue;
+    node.kind = NodeKind::kSwitch;
+    if (rest++ == 0) example = shortened(node.name);
+  }
+  if (rest == 0) return;
+  graph.assumed.push_back(fmt::format(
+      "{} of {} nodes don't say what they are, like '{}', and are taken for switches, as others do", rest,
+      graph.nodes.size(), example));
+}
+
 }  // namespace
 
 bool is_host_word(std::string_view word) {
@@ -244,7 +265,7 @@ std::uint32_t find_kinds(ImportedGraph& graph, const std::string& pattern) {
   if (!given) {
     Kinds(graph, pattern);
   } else {
-    for (ImportedNode& node : graph.nodes) node.kind = node.kind.value_or(NodeKind::kSwitch);
+    take_rest_for_switches(graph);
   }
   return static_cast<std::uint32_t>(
       std::count_if(graph.nodes.begin(), graph.nodes.end(),

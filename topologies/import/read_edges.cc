@@ -11,6 +11,7 @@
 #include "topologies/import/lines.h"
 #include "topologies/import/named_values.h"
 #include "topologies/import/readers.h"
+#include "topologies/import/vendor_units.h"
 
 namespace weft::topologies {
 namespace {
@@ -22,8 +23,14 @@ constexpr const char* kForm =
 struct Heading {
   char between = ',';
   std::size_t from = 0, to = 0;
+  bool ports = false;  // two columns name the ports of a cable
   std::vector<std::string> names;
 };
+
+bool names_port(const std::string& name) {
+  const std::string word = lower_case(name);
+  return word.find("port") != word.npos || word.find("interface") != word.npos;
+}
 
 // The first line of a table, if it names the ends of links.
 std::optional<Heading> heading_of(const Lines& lines) {
@@ -47,10 +54,12 @@ std::optional<Heading> heading_of(const Lines& lines) {
   heading.from = column(Meaning::kFrom);
   heading.to = column(Meaning::kTo);
   if (heading.from == heading.names.size() || heading.to == heading.names.size()) return std::nullopt;
+  heading.ports = std::count_if(heading.names.begin(), heading.names.end(), names_port) >= 2;
   return heading;
 }
 
 bool has_unit(std::string_view word) {
+  if (is_rate_name(word)) return true;
   return !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0 &&
          std::isalpha(static_cast<unsigned char>(word.back())) != 0;
 }
@@ -103,8 +112,12 @@ class Directions {
     if (!kept.rate || !back.rate) fail(back, "has a rate in one direction only; give it both");
     if (kept.back_rate || back.back_rate) fail(back, "is listed for both directions, and with two rates");
     if (kept.latency != back.latency) fail(back, "has another latency each way, which no cable has");
+    if (kept.loss != back.loss) fail(back, "has another loss each way; give both directions one");
+    const bool other = back.cable != CableKind::kUnknown && back.cable != kept.cable;
+    if (other || (back.length_m > 0 && back.length_m != kept.length_m)) {
+      fail(back, "is of another kind or length in the other direction, which no cable is");
+    }
     kept.back_rate = back.rate;
-    kept.loss = std::max(kept.loss, back.loss);
   }
 
   [[noreturn]] void fail(const ImportedLink& link, const char* what) const {
@@ -177,12 +190,26 @@ class EdgeList {
     }
     link.from = node(fields[heading_->from]);
     link.to = node(fields[heading_->to]);
+    std::vector<LinkValues::Named> values;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      const std::string& name = heading_->names[i];
-      if (i == heading_->from || i == heading_->to) continue;
-      value(name.c_str(), fields[i], [&](std::string_view text) { values_.set(link, name, text); });
+      if (i != heading_->from && i != heading_->to) values.emplace_back(heading_->names[i], fields[i]);
     }
+    try {
+      values_.set_all(link, values);
+    } catch (const InputError& error) {
+      lines_.fail(error.what());
+    }
+    if (heading_->ports) check_ports(fields);
     graph_.links.push_back(link);
+  }
+
+  // Where ports are told, two cables differ in them.
+  void check_ports(const std::vector<std::string>& fields) {
+    std::string row;
+    for (const std::string& field : fields) row += field + '\n';
+    const auto [other, added] = rows_.try_emplace(std::move(row), lines_.line());
+    if (added) return;
+    lines_.fail(fmt::format("the same cable as in line {}, at the same ports; leave one out", other->second));
   }
 
   void read_link() {
@@ -225,6 +252,7 @@ class EdgeList {
   std::optional<Heading> heading_;
   ImportedGraph graph_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::unordered_map<std::string, std::int64_t> rows_;  // of tables with ports, and their lines
 };
 
 }  // namespace

@@ -5,15 +5,18 @@
 #include <array>
 #include <boost/algorithm/string/trim.hpp>
 #include <exception>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "sim/units/input_error.h"
 #include "topologies/export/formats.h"
 #include "topologies/import/attributes.h"
+#include "topologies/import/graphml_values.h"
 #include "topologies/import/lines.h"
 #include "topologies/import/named_values.h"
 #include "topologies/import/node_kinds.h"
@@ -22,150 +25,6 @@
 namespace weft::topologies {
 namespace {
 
-// The attributes that are ours. Others are read by what their names mean (named_values.h).
-enum Field : std::uint8_t {
-  kKind,
-  kName,
-  kLabel,
-  kTier,
-  kPlane,
-  kSite,
-  kGroup,
-  kRack,
-  kDomain,
-  kRelays,
-  kInHost,
-  kSwitchLatency,
-  kRate,
-  kBackRate,
-  kLatency,
-  kCable,
-  kLength,
-  kLoss,
-  kFields,
-};
-
-struct FieldName {
-  const char* name;
-  bool of_node;
-};
-
-constexpr std::array<FieldName, kFields> kFieldNames = {{
-    {"kind", true},
-    {"name", true},
-    {"label", true},  // of the Internet Topology Zoo and others
-    {"tier", true},
-    {"plane", true},
-    {"site", true},
-    {"group", true},
-    {"rack", true},
-    {"domain", true},
-    {"relays", true},
-    {"in_host", true},
-    {"switch_latency", true},
-    {"rate", false},
-    {"back_rate", false},
-    {"latency", false},
-    {"cable", false},
-    {"length", false},
-    {"loss", false},
-}};
-
-bool boolean_attribute(std::string_view text) {
-  const std::string word = lower_case(text);
-  if (word == "1" || word == "true") return true;
-  if (word == "0" || word == "false") return false;
-  throw InputError(fmt::format("'{}' is not true or false", text));
-}
-
-NodeKind kind_attribute(std::string_view text) {
-  for (const NodeKind kind : {NodeKind::kHost, NodeKind::kSwitch}) {
-    if (text == kind_name(kind)) return kind;
-  }
-  throw InputError(fmt::format("'{}' is not host or switch", text));
-}
-
-// What a node is, as other programs have it: {"type", "server"}.
-std::optional<NodeKind> foreign_kind(std::string_view name, std::string_view text) {
-  constexpr std::array<std::string_view, 7> kNames = {"type",        "role",       "node_type", "nodetype",
-                                                      "device_type", "devicetype", "class"};
-  const std::string of = lower_case(name), word = lower_case(text);
-  if (std::find(kNames.begin(), kNames.end(), of) == kNames.end()) return std::nullopt;
-  if (word.size() > 1 && is_host_word(word)) return NodeKind::kHost;
-  if (word.size() > 1 && is_switch_word(word)) return NodeKind::kSwitch;
-  return std::nullopt;
-}
-
-float length_attribute(std::string_view text) {
-  const std::optional<double> length = finite_number(text);
-  if (!length || *length < 0 || *length > 1e9) {
-    throw InputError(fmt::format("'{}' is not a length in metres from 0 to 1e9", text));
-  }
-  return static_cast<float>(*length);
-}
-
-void set_node(ImportedNode& node, Field field, const std::string& text) {
-  switch (field) {
-    case kKind:
-      node.kind = kind_attribute(text);
-      return;
-    case kTier:
-      node.tier = static_cast<std::uint8_t>(number_attribute(text, UINT8_MAX));
-      return;
-    case kPlane:
-      node.plane = static_cast<std::uint16_t>(number_attribute(text, UINT16_MAX));
-      return;
-    case kSite:
-      node.site = static_cast<std::uint16_t>(number_attribute(text, UINT16_MAX));
-      return;
-    case kGroup:
-      node.group = number_attribute(text, kMostImportedNodes);
-      return;
-    case kRack:
-      node.rack = number_attribute(text, kMostImportedNodes);
-      return;
-    case kDomain:
-      node.domain = number_attribute(text, kMostImportedNodes);
-      return;
-    case kRelays:
-      node.relays = boolean_attribute(text);
-      return;
-    case kInHost:
-      node.in_host = boolean_attribute(text);
-      return;
-    case kSwitchLatency:
-      node.switch_latency = time_attribute(text, Time::ps(1));
-      return;
-    default:  // names are kept elsewhere until all are known
-      return;
-  }
-}
-
-void set_link(ImportedLink& link, Field field, const std::string& text) {
-  switch (field) {
-    case kRate:
-      link.rate = rate_attribute(text);
-      return;
-    case kBackRate:
-      link.back_rate = rate_attribute(text);
-      return;
-    case kLatency:
-      link.latency = time_attribute(text, Time::ps(1));
-      return;
-    case kCable:
-      link.cable = parse_cable(text);
-      return;
-    case kLength:
-      link.length_m = length_attribute(text);
-      return;
-    case kLoss:
-      link.loss = loss_attribute(text);
-      return;
-    default:
-      return;
-  }
-}
-
 // Follows the elements as the parser meets them.
 class GraphmlReader {
  public:
@@ -173,7 +32,18 @@ class GraphmlReader {
   ImportedGraph take();
 
  private:
-  enum class Element : std::uint8_t { kRoot, kKey, kDefault, kGraph, kNode, kEdge, kData, kOther };
+  enum class Element : std::uint8_t {
+    kRoot,
+    kKey,
+    kDefault,
+    kGraph,
+    kNode,
+    kEdge,
+    kData,
+    kPort,
+    kUnused,
+    kOther
+  };
   using Attributes = const XML_Char**;
 
   struct Key {
@@ -206,6 +76,8 @@ class GraphmlReader {
   void apply(Field field, const std::string& text);
   void apply_defaults();
   void apply_foreign();
+  void end_unused(Element parent);
+  void note_both_ways();
   void set_foreign(const std::string& name, const std::string& text);
   std::uint32_t intern(const std::string& id);
   std::string required(Attributes attributes, const char* element, const char* name) const;
@@ -229,6 +101,8 @@ class GraphmlReader {
   std::array<bool, kFields> seen_{};  // of the node or edge that is open
   bool has_graph_ = false, in_node_ = false;
   std::vector<std::pair<std::string, std::string>> foreign_;  // names and values, of the node or edge
+  std::map<std::string, std::string> graph_units_;            // of the graph: "delay_unit", "ms"
+  bool has_elements_ = false;                                 // in the data element that is open
   LinkValues values_;
   std::unordered_map<std::string, std::uint32_t> numbers_;  // of ids, in the order they are met
   std::vector<Id> ids_;
@@ -248,6 +122,7 @@ GraphmlReader::GraphmlReader(std::string_view text, const std::string& file,
   if (graph_.nodes.empty()) throw InputError({.file = file}, "the graph has no node");
   resolve_links();
   resolve_names();
+  note_both_ways();
   values_.note(graph_);
 }
 
@@ -278,7 +153,7 @@ void GraphmlReader::on_text(void* self, const XML_Char* text, int size) {
   auto* reader = static_cast<GraphmlReader*>(self);
   if (reader->open_.empty()) return;
   const Element element = reader->open_.back();
-  if (element != Element::kData && element != Element::kDefault) return;
+  if (element != Element::kData && element != Element::kDefault && element != Element::kUnused) return;
   reader->guarded([&] { reader->text_.append(text, static_cast<std::size_t>(size)); });
 }
 
@@ -349,6 +224,15 @@ void GraphmlReader::start(std::string_view name, Attributes attributes) {
     element = Element::kData;
     key_ = required(attributes, "data", "key");
     text_.clear();
+    has_elements_ = false;
+  } else if (name == "data" && (parent == Element::kPort || parent == Element::kGraph)) {
+    element = Element::kUnused;
+    key_ = required(attributes, "data", "key");
+    text_.clear();
+  } else if (name == "port" && parent == Element::kNode) {
+    element = Element::kPort;
+  } else if (parent == Element::kData) {
+    has_elements_ = true;
   }
   open_.push_back(element);
 }
@@ -361,6 +245,8 @@ void GraphmlReader::end() {
     keys_with_default_.push_back(key_);
   } else if (element == Element::kData) {
     end_data();
+  } else if (element == Element::kUnused) {
+    end_unused(open_.back());
   } else if (element == Element::kNode || element == Element::kEdge) {
     apply_defaults();
     apply_foreign();
@@ -370,7 +256,10 @@ void GraphmlReader::end() {
 void GraphmlReader::start_key(Attributes attributes) {
   key_ = required(attributes, "key", "id");
   Key key;
-  if (const char* name = find(attributes, "attr.name")) key.name = name;
+  // igraph and others have names as ids; yEd's drawings have a type only.
+  for (const char* of : {"id", "yfiles.type", "attr.name"}) {
+    if (const char* name = find(attributes, of)) key.name = name;
+  }
   const char* scope = find(attributes, "for");
   const std::string_view of = scope == nullptr ? "all" : scope;
   key.of_nodes = of == "node" || of == "all";
@@ -432,14 +321,25 @@ void GraphmlReader::end_data() {
   if (found == keys_.end()) fail(fmt::format("data with key '{}', which no <key> declares", shortened(key_)));
   const Field field = field_of(found->second);
   if (field == kFields) {
-    // Drawings of other programs have no name.
-    if (!found->second.name.empty()) {
-      foreign_.emplace_back(found->second.name, boost::algorithm::trim_copy(text_));
-    }
+    foreign_.emplace_back(found->second.name, boost::algorithm::trim_copy(text_));
+    // Such as drawings, whose labels may be names and rates.
+    if (has_elements_ && foreign_.back().second.empty()) values_.skip(found->second.name);
     return;
   }
   if (seen_[field]) fail(fmt::format("'{}' is given twice", kFieldNames[field].name));
   apply(field, boost::algorithm::trim_copy(text_));
+}
+
+// Data of ports, and of the graph: of these, units of others are read, as fnss writes them.
+void GraphmlReader::end_unused(Element parent) {
+  const auto found = keys_.find(key_);
+  const std::string name = found == keys_.end() ? key_ : found->second.name;
+  const std::string text = boost::algorithm::trim_copy(text_);
+  if (parent == Element::kGraph && (name.ends_with("_unit") || name.ends_with("_units"))) {
+    graph_units_[name] = text;
+  } else if (!text.empty() && (parent == Element::kPort || meaning_of(name).meaning != Meaning::kOther)) {
+    values_.skip(fmt::format("{} of {}", name, parent == Element::kPort ? "ports" : "the graph"));
+  }
 }
 
 Field GraphmlReader::field_of(const Key& key) const {
@@ -480,24 +380,35 @@ void GraphmlReader::apply_defaults() {
   }
 }
 
-// After all that are ours, which go before. The Topology Zoo has units under a name of their own.
+// After all that are ours, which go before. The Topology Zoo and fnss have units under a name of their own.
 void GraphmlReader::apply_foreign() {
+  std::vector<std::string> used;
   for (auto& [name, text] : foreign_) {
-    for (const auto& [other, unit] : foreign_) {
-      if (finite_number(text) && (other == name + "Units" || other == name + "_units")) text += unit;
+    for (const char* ending : {"Units", "_units", "_unit"}) {
+      if (!finite_number(text)) break;
+      const auto other = std::find_if(foreign_.begin(), foreign_.end(), [&, of = &name](const auto& value) {
+        return value.first == *of + ending;
+      });
+      if (other == foreign_.end() && !graph_units_.contains(name + ending)) continue;
+      text += other == foreign_.end() ? graph_units_.at(name + ending) : other->second;
+      used.push_back(name + ending);
     }
   }
+  std::vector<LinkValues::Named> values;
   for (const auto& [name, text] : foreign_) {
-    try {
-      set_foreign(name, text);
-    } catch (const InputError& error) {
-      fail(fmt::format("{}: {}", shortened(name), error.what()));
+    if (std::find(used.begin(), used.end(), name) == used.end()) values.emplace_back(name, text);
+  }
+  try {
+    if (!in_node_) values_.set_all(graph_.links.back(), values);
+    for (const auto& [name, text] : values) {
+      if (in_node_) set_foreign(std::string(name), std::string(text));
     }
+  } catch (const InputError& error) {
+    fail(error.what());
   }
 }
 
 void GraphmlReader::set_foreign(const std::string& name, const std::string& text) {
-  if (!in_node_) return values_.set(graph_.links.back(), name, text);
   ImportedNode& node = graph_.nodes.back();
   const NamedMeaning named = meaning_of(name);
   if (text.empty()) return;
@@ -507,11 +418,11 @@ void GraphmlReader::set_foreign(const std::string& name, const std::string& text
   } else if (named.meaning == Meaning::kLatency && !node.switch_latency) {
     const bool bare = finite_number(text).has_value();
     if (bare && named.unit.empty())
-      throw InputError(fmt::format("'{}' has no unit; write it like 300ns", text));
+      throw InputError(fmt::format("{}: '{}' has no unit; write it like 300ns", shortened(name), text));
     node.switch_latency = time_attribute(text + (bare ? named.unit : ""), Time::ns(1));
   } else if (named.meaning == Meaning::kRate) {
-    throw InputError(
-        fmt::format("'{}' is of a node, but links have rates; leave it unread with ignore=[{}]", text, name));
+    throw InputError(fmt::format(
+        "{0}: '{1}' is of a node, but links have rates; leave it unread with ignore=[{0}]", name, text));
   } else {
     values_.skip(name);
   }
@@ -528,6 +439,24 @@ void GraphmlReader::resolve_links() {
       *end = *node;
     }
   }
+}
+
+// Two edges between the same nodes are two cables, whichever end comes first; who meant one for each
+// direction has to know.
+void GraphmlReader::note_both_ways() {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> ways;
+  for (const ImportedLink& link : graph_.links) ways.emplace(link.from, link.to);
+  std::uint64_t pairs = 0;
+  std::pair<std::uint32_t, std::uint32_t> first;
+  for (const auto& [from, to] : ways) {
+    if (from >= to || !ways.contains({to, from})) continue;
+    if (pairs++ == 0) first = {from, to};
+  }
+  if (pairs == 0) return;
+  graph_.assumed.push_back(fmt::format(
+      "between {} pairs of nodes, like '{}' and '{}', there are edges from either to the other; each "
+      "is taken for a cable of its own, with both directions",
+      pairs, shortened(graph_.nodes[first.first].name), shortened(graph_.nodes[first.second].name)));
 }
 
 // A node's name, else its label if it has one of its own, else its label with its id, else its id.

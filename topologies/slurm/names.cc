@@ -1,6 +1,7 @@
 #include "topologies/slurm/names.h"
 
 #include <fmt/core.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <charconv>
@@ -26,8 +27,8 @@ std::vector<std::string> SlurmNames::expand(std::string_view hostlist) {
   std::vector<std::string> names = expand_hostlist(hostlist, kMostSlurmNames - listed_);
   for (const std::string& name : names) {
     check_characters(name);
-    // Words of slurm.conf's, which stand for its nodes.
-    if (name != "ALL" && name != "DEFAULT") continue;
+    // Words of slurm.conf's, which stand for its nodes, in any case.
+    if (strcasecmp(name.c_str(), "ALL") != 0 && strcasecmp(name.c_str(), "DEFAULT") != 0) continue;
     throw InputError(fmt::format(
         "'{}' stands for nodes that slurm.conf lists, and this file doesn't: write them out, like tux[0-3]",
         name));

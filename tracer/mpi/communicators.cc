@@ -179,7 +179,10 @@ void Communicators::number(Comm* comm, MPI_Comm handle, const Comm* parent, std:
         combine(combine(0x1c, local < remote ? local : remote), local < remote ? remote : local);
     comm->key = combine(lineage, ordinal(lineage));
   } else {
-    const std::uint64_t lineage = combine(parent != nullptr ? parent->key : label, local);
+    const std::uint64_t from = parent == nullptr ? label
+                               : label == 0      ? parent->key
+                                                 : combine(parent->key, label);
+    const std::uint64_t lineage = combine(from, local);
     comm->key = combine(lineage, ordinal(lineage));
   }
   write(*comm, parent != nullptr ? parent->id : kNoComm);

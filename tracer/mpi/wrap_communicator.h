@@ -19,7 +19,9 @@ struct CommCreate<f, real_function, int (*)(MPI_Comm, Arguments...)> {
     Record record(call);
     const Comm* p = record.find(parent);
     MPI_Comm* const created = last(arguments...);
-    const Comm* c = record.failed() || *created == comm_null() ? nullptr : record.define(*created, p);
+    const Comm* c = record.failed() || *created == comm_null()
+                        ? nullptr
+                        : record.define(*created, p, order_of(arguments...));
     if (record.begin()) {
       record.comm(p);
       record.comm(c);
@@ -28,6 +30,16 @@ struct CommCreate<f, real_function, int (*)(MPI_Comm, Arguments...)> {
   }
 
  private:
+  // MPI_Comm_create_group is matched by its tag, and in no order with the collectives of its parent (MPI 4.0,
+  // section 7.4.2): with these it may be called in another order on each rank.
+  static std::uint64_t order_of(Arguments... arguments) {
+    if constexpr (f == Function::kComm_create_group) {
+      return [](MPI_Group, int tag, MPI_Comm*) {
+        return combine(1, static_cast<std::uint64_t>(tag));
+      }(arguments...);
+    }
+    return 0;
+  }
   static MPI_Comm* last(MPI_Comm* created) { return created; }
   template <class First, class... Rest>
   static MPI_Comm* last(First, Rest... rest) {

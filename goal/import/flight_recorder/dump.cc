@@ -32,6 +32,15 @@ std::int64_t rank_of_name(const std::string& path) {
   return error == std::errc() && behind == name.data() + end + 1 ? rank : -1;
 }
 
+// A shape is a list of numbers; that of a scalar has none.
+bool is_shape(JsonValue shape) {
+  if (!shape.is_array()) return false;
+  for (const JsonValue size : shape.items()) {
+    if (size.kind() == JsonKind::kNull) return false;
+  }
+  return true;
+}
+
 // The bytes of all tensors in a list of shapes with a list of types.
 std::uint64_t bytes_of(JsonValue sizes, JsonValue types, CommCall& call) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
@@ -45,6 +54,7 @@ std::uint64_t bytes_of(JsonValue sizes, JsonValue types, CommCall& call) {
     call.known_type = call.known_type && element.has_value();
     call.element_bytes = element ? *element : 4;
     std::uint64_t product = call.element_bytes;
+    if (!is_shape(shape)) continue;  // its bytes aren't told
     for (const JsonValue size : shape.items()) {
       if (__builtin_mul_overflow(product, size.unsigned_or(0), &product)) product = kMost;
     }

@@ -23,7 +23,7 @@ bool is_dump(const fs::path& path) { return looks_like_dump(path.string()); }
 
 // What was left out or assumed, beside what assemble() counts.
 struct Counts {
-  std::uint64_t incomplete = 0, without_partner = 0, kept_last = 0, waits = 0, untimed = 0;
+  std::uint64_t incomplete = 0, without_partner = 0, kept_last = 0, waits = 0, untimed = 0, unsized = 0;
 };
 
 // A collective of a group, as all its ranks know it.
@@ -127,6 +127,7 @@ class Planner {
     const std::uint64_t end =
         call.duration >= 0 ? begin + static_cast<std::uint64_t>(call.duration) : call.completed;
     counts_.untimed += call.duration < 0;
+    counts_.unsized += !call.call.sized && call.call.collective != CollectiveKind::kBarrier;
     const std::uint32_t op = add_op({.ns = end > begin ? end - begin : 0,
                                      .call = static_cast<std::uint32_t>(plan_.calls.size() - 1),
                                      .cpu = stream.cpu});
@@ -187,6 +188,9 @@ void report(const Counts& counts, PackInfo& info) {
        "which "
        "is later.",
        counts.untimed);
+  note("communication_of_unknown_size", Severity::kWarning,
+       "Collectives and messages whose sizes the dump does not tell; they are replayed without bytes.",
+       counts.unsized);
 }
 
 }  // namespace

@@ -173,9 +173,11 @@ bool read_comm_args(JsonValue args, CommCall& call) {
   read_comm_name(name, call);
   read_group(args, call.group);
   const std::string_view type = args["dtype"].text();
-  call.known_type = type.empty() || bytes_of_type(type).has_value();
-  call.element_bytes = type.empty() ? 1 : bytes_of_type(type).value_or(4);
-  call.sized = !args["In msg nelems"].missing();
+  const JsonValue elements = args["In msg nelems"];
+  const bool any = count_of(elements) > 0 || count_of(args["Out msg nelems"]) > 0;
+  call.known_type = bytes_of_type(type).has_value() || (type.empty() && !any);
+  call.element_bytes = bytes_of_type(type).value_or(4);
+  call.sized = !elements.missing() && elements.kind() != JsonKind::kNull;
   call.in_bytes = in_bytes(count_of(args["In msg nelems"]), call.element_bytes);
   call.out_bytes = in_bytes(count_of(args["Out msg nelems"]), call.element_bytes);
   bool cut_in = false, cut_out = false;

@@ -47,8 +47,26 @@ TEST_CASE("a log in the Standard Workload Format", "[job_list]") {
   CHECK(list.jobs[2].ranks == 2);  // it asked for two, and had one
   std::vector<std::string> counted;
   for (const auto& each : list.anomalies) counted.push_back(each.name + " " + std::to_string(each.count));
-  CHECK(counted ==
-        std::vector<std::string>{"without_processors 1", "without_runtime 1", "overran 1", "early_jobs 1"});
+  CHECK(counted == std::vector<std::string>{"without_processors 1", "without_runtime 1", "overran 1",
+                                            "other_processors 1", "early_jobs 1"});
+}
+
+TEST_CASE("what a log says and is not used is counted", "[job_list]") {
+  const auto counted = [](const std::string& text) {
+    std::string all;
+    for (const auto& each : read_swf(text, "log.swf").anomalies) {
+      all += each.name + " " + std::to_string(each.count) + ";";
+    }
+    return all;
+  };
+  const std::string one = "1 0 0 100 8 -1 -1 8 100 -1 1 1 1 -1 1 -1 -1 -1\n";
+  CHECK(counted("; MaxProcs: 1,024\n" + one) == "unread_sizes 1;");
+  CHECK(read_swf("; MaxProcs: 1,024\n" + one, "log.swf").machine_processors == 0);
+  CHECK(read_swf("; maxprocs: 16 (8 nodes of 2)\n" + one, "log.swf").machine_processors == 16);
+  CHECK(counted("; MaxNodes: -1\n" + one).empty());
+  // It waits for job 1, and 20 s more.
+  CHECK(counted(one + "2 5 0 100 8 -1 -1 8 100 -1 1 1 1 -1 1 -1 1 20\n") == "preceding_jobs 1;");
+  CHECK(counted("1 0 0 100 16 -1 -1 8 100 -1 1 1 1 -1 1 -1 -1 -1\n") == "other_processors 1;");
 }
 
 TEST_CASE("what a log in that format can't be", "[job_list]") {

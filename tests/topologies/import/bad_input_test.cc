@@ -136,13 +136,15 @@ TEST_CASE("bad GraphML: values of attributes") {
       {"h.graphml", edge("latency", "-1"), "h.graphml:6: latency: '-1' is"},
       {"i.graphml", edge("latency", "inf"), "i.graphml:6: latency: 'inf' is"},
       {"j.graphml", edge("latency", "9223372036854775807"), "j.graphml:6: latency: '9223372036854775807' is"},
+      {"j2.graphml", edge("latency", "5"), "j2.graphml:6: latency: '5' would be picoseconds"},
+      {"j3.graphml", edge("latency", "500.5"), "j3.graphml:6: latency: '500.5' would be picoseconds"},
       {"k.graphml", edge("loss", "1"), "k.graphml:6: loss: '1' is not a probability from 0 to below 1"},
       {"l.graphml", edge("loss", "-0.1"), "l.graphml:6: loss: '-0.1' is not a probability"},
       {"m.graphml", edge("loss", "nan"), "m.graphml:6: loss: 'nan' is not a probability"},
       {"n.graphml", edge("cable", "string"),
        "n.graphml:6: cable: 'string' is not one of unknown, backplane, copper, optical, long_haul"},
       {"o.graphml", edge("length", "-3"), "o.graphml:6: length: '-3' is not a length"},
-      {"p.graphml", node("kind", "router"), "p.graphml:7: kind: 'router' is not host or switch"},
+      {"p.graphml", node("kind", "flower"), "p.graphml:7: kind: 'flower' is not host or switch"},
       {"q.graphml", node("tier", "256"), "q.graphml:7: tier: '256' is not a whole number from 0 to 255"},
       {"r.graphml", node("tier", "-1"), "r.graphml:7: tier: '-1' is not a whole number"},
       {"s.graphml", node("tier", "0"), "s.graphml:7: the switch 'c' is of tier 0"},
@@ -251,6 +253,21 @@ TEST_CASE("bad edge lists") {
        "s.edges:2: the link between 's1' and 's0' has another latency"},
       {"t.edges", "s0 s1 1Gbps/\n", "t.edges:1: found '1Gbps/' where a rate"},
   });
+}
+
+TEST_CASE("bad tables of cables: one cable twice, another loss or kind in the other direction") {
+  const std::string heading = "A device,A port,B device,B port,Speed,Media\n";
+  check({
+      {"a.csv", heading + "h0,e0,s0,1,100G,DAC\nh1,e0,s0,2,100G,DAC\nh0,e0,s0,1,100G,DAC\n",
+       "a.csv:4: the same cable as in line 2, at the same ports"},
+      {"b.csv", heading + "h0,e0,s0,1,100G,DAC\ns0,1,h0,e0,25G,AOC\n",
+       "b.csv:3: the link between 's0' and 'h0' is of another kind or length in the other direction"},
+      {"c.edges", "h0 s0 100Gbps 1us 0.1\ns0 h0 25Gbps 1us 0.2\n",
+       "c.edges:2: the link between 's0' and 'h0' has another loss each way"},
+      {"d.edges", "h0 s0 100Gbps 1us 0.1%\n", "d.edges:1: loss: '0.1%' is not a probability"},
+  });
+  // Two cables, as their ports are others.
+  CHECK(read_text("e.csv", heading + "h0,e0,s0,1,100G,DAC\nh0,e1,s0,2,100G,DAC\n").edges().size() == 2);
 }
 
 TEST_CASE("bad adjacency lists") {

@@ -1,4 +1,5 @@
 // Files that others write, and what stands in where they say nothing.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <map>
@@ -175,25 +176,38 @@ TEST_CASE("values of links go by what their names mean, else by their units") {
                    "s0", "s1")
         .at(0);
   };
-  for (const auto& [name, value] : std::map<std::string, std::string>{{"bandwidth", "10Gbps"},
-                                                                      {"Capacity", "10 Gb/s"},
-                                                                      {"BW", "10G"},
-                                                                      {"link_speed_gbps", "10"},
-                                                                      {"Speed (Gbit)", "10"},
-                                                                      {"linkRateMbps", "10000"},
-                                                                      {"LinkSpeedRaw", "10000000000.0"},
-                                                                      {"annotation", "10 Gbit/s"}}) {
+  for (const auto& [name, value] : std::multimap<std::string, std::string>{{"bandwidth", "10Gbps"},
+                                                                           {"Capacity", "10 Gb/s"},
+                                                                           {"BW", "10G"},
+                                                                           {"link_speed_gbps", "10"},
+                                                                           {"Speed (Gbit)", "10"},
+                                                                           {"linkRateMbps", "10000"},
+                                                                           {"bandwidth (GB/s)", "1.25"},
+                                                                           {"bw_MBps", "1250"},
+                                                                           {"Speed [Gbit/s]", "10"},
+                                                                           {"Gbps", "10"},
+                                                                           {"ifHighSpeed", "10000"},
+                                                                           {"speed", "10GE"},
+                                                                           {"speed", "1.25 GBps"},
+                                                                           {"bandwidth", "10 gbps"},
+                                                                           {"LinkSpeedRaw", "10000000000.0"},
+                                                                           {"annotation", "10 Gbit/s"}}) {
     INFO(name);
     CHECK(one(name, value).rate == Bandwidth::gbps(10));
     CHECK(one(name, value).latency == Time::ns(500));
   }
-  for (const auto& [name, value] : std::map<std::string, std::string>{{"Latency", "50us"},
-                                                                      {"delay", "50 us"},
-                                                                      {"link_delay_us", "50"},
-                                                                      {"propDelay", "50us"},
-                                                                      {"remark", "50us"},
-                                                                      {"length_km", "10"},
-                                                                      {"distance", "10 km"}}) {
+  for (const auto& [name, value] : std::multimap<std::string, std::string>{{"Latency", "50us"},
+                                                                           {"delay", "50 us"},
+                                                                           {"link_delay_us", "50"},
+                                                                           {"propDelay", "50us"},
+                                                                           {"Latency (\xC2\xB5s)", "50"},
+                                                                           {"Delay [\xCE\xBCs]", "50"},
+                                                                           {"delay", "50 \xC2\xB5s"},
+                                                                           {"one_way_delay_us", "50"},
+                                                                           {"lat", "50usec"},
+                                                                           {"remark", "50us"},
+                                                                           {"length_km", "10"},
+                                                                           {"distance", "10 km"}}) {
     INFO(name);
     CHECK(one(name, value).latency == Time::us(50));
     CHECK(one(name, value).rate == Bandwidth::gbps(400));
@@ -209,11 +223,89 @@ TEST_CASE("values of links go by what their names mean, else by their units") {
       "<data key=\"x\">155</data><data key=\"y\">M</data><data key=\"z\">red</data>");
   CHECK(between(zoo, "s0", "s1").at(0).rate == Bandwidth::bps(155'000'000));
   REQUIRE(zoo.unread().size() == 1);
-  CHECK(zoo.unread()[0].find("LinkSpeedUnits (1), colour (1)") != std::string::npos);
+  CHECK(zoo.unread()[0].find("name: colour (1)") != std::string::npos);
   REQUIRE(zoo.assumptions().size() == 2);
   CHECK(zoo.assumptions()[0].find("one was put on each of 2 switches") != std::string::npos);
   CHECK(zoo.assumptions()[1].find("1 of 1 links have no latency, which is taken to be 500ns") !=
         std::string::npos);
+}
+
+TEST_CASE("rates that InfiniBand has names for") {
+  // Four lanes of 25, 50, 100 and 200 Gb/s of data, unless the name says two or the list how many.
+  for (const auto& [text, gbps] : std::map<std::string, int>{{"EDR", 100},
+                                                             {"4X EDR", 100},
+                                                             {"hdr", 200},
+                                                             {"HDR100", 100},
+                                                             {"2xHDR", 100},
+                                                             {"NDR", 400},
+                                                             {"NDR200", 200},
+                                                             {"XDR", 800},
+                                                             {"QDR", 32}}) {
+    INFO(text);
+    const Topology table = read_text("ib.csv", "from,to,speed\nh0,s0," + text + "\nh1,s0," + text + "\n");
+    CHECK(between(table, "h0", "s0").at(0).rate == Bandwidth::gbps(gbps));
+  }
+  CHECK(between(read_text("ib.edges", "h0 s0 NDR 1us\nh1 s0 HDR 1us\n"), "h1", "s0").at(0).rate ==
+        Bandwidth::gbps(200));
+}
+
+TEST_CASE("two values for one thing: the better known counts, the other is told") {
+  const auto table = [](const std::string& columns, const std::string& values) {
+    return read_text("two.csv", "from,to," + columns + "\nh0,s0," + values + "\nh1,s0," + values + "\n");
+  };
+  const auto told = [](const std::vector<std::string>& notes, const std::string& part) {
+    return std::any_of(notes.begin(), notes.end(),
+                       [&](const std::string& note) { return note.find(part) != std::string::npos; });
+  };
+  const Topology jitter = table("jitter,remark,latency,speed", "3us,2us,1us,100G");
+  CHECK(between(jitter, "h0", "s0").at(0).latency == Time::us(1));
+  CHECK(told(jitter.unread(), "jitter (2), remark (2)"));
+  const Topology ends = table("speed A,speed B,latency", "100G,25G,1us");
+  CHECK(between(ends, "h0", "s0").at(0).rate == Bandwidth::gbps(100));
+  CHECK(told(ends.assumptions(), "values of 'speed A' are taken for rates by their units"));
+  CHECK(told(ends.unread(), "speed B (2)"));
+  const Topology twice = table("speed,bandwidth,latency", "100G,25G,1us");
+  CHECK(told(twice.unread(), "bandwidth (2)"));
+  const Topology same = table("speed,bandwidth,latency", "100G,100 Gb/s,1us");
+  CHECK(same.unread().empty());
+  const Topology both = table("capacity_ab,capacity_ba,latency", "100G,25G,1us");
+  CHECK(between(both, "h0", "s0").at(0).rate == Bandwidth::gbps(100));
+  CHECK(between(both, "s0", "h0").at(0).rate == Bandwidth::gbps(25));
+  CHECK(told(table("speed,length", "100G,10").assumptions(),
+             "values of 'length' are taken for lengths in metres"));
+}
+
+TEST_CASE("GraphML of others: units of the graph, ids as names, edges both ways, nodes that say nothing") {
+  const auto graph = [](const std::string& keys, const std::string& more, const std::string& data) {
+    return read_text("others.graphml", "<graphml>" + keys + "<graph edgedefault=\"undirected\">" + more +
+                                           "<node id=\"s0\"/><node id=\"s1\"/><edge source=\"s0\" "
+                                           "target=\"s1\">" +
+                                           data + "</edge></graph></graphml>");
+  };
+  // As fnss writes it.
+  const Topology fnss = graph(
+      "<key id=\"c\" for=\"edge\" attr.name=\"capacity\"/><key id=\"d\" for=\"edge\" attr.name=\"delay\"/>"
+      "<key id=\"cu\" for=\"graph\" attr.name=\"capacity_unit\"/>"
+      "<key id=\"du\" for=\"graph\" attr.name=\"delay_unit\"/>",
+      "<data key=\"cu\">Mbps</data><data key=\"du\">ms</data>",
+      "<data key=\"c\">100</data><data key=\"d\">2</data>");
+  CHECK(between(fnss, "s0", "s1").at(0).rate == Bandwidth::bps(100'000'000));
+  CHECK(between(fnss, "s0", "s1").at(0).latency == Time::us(2000));
+  const Topology by_id =
+      graph("<key id=\"bandwidth\" for=\"edge\"/>", "", "<data key=\"bandwidth\">10Gbps</data>");
+  CHECK(between(by_id, "s0", "s1").at(0).rate == Bandwidth::gbps(10));
+  const Topology drawn = graph("<key id=\"d1\" for=\"edge\" yfiles.type=\"edgegraphics\"/>", "",
+                               "<data key=\"d1\"><y:Line xmlns:y=\"y\">100Gbps</y:Line></data>");
+  REQUIRE(drawn.unread().size() == 1);
+  CHECK(drawn.unread()[0].find("edgegraphics (1)") != std::string::npos);
+  const Topology ways = graph("", "<edge source=\"s1\" target=\"s0\"/>", "");
+  CHECK(between(ways, "s0", "s1").size() == 2);
+  CHECK(ways.assumptions()[0].find("between 1 pairs of nodes, like 's0' and 's1'") != std::string::npos);
+  const Topology partly =
+      graph("<key id=\"t\" for=\"node\" attr.name=\"type\"/>",
+            "<node id=\"a\"><data key=\"t\">server</data></node><edge source=\"a\" target=\"s0\"/>", "");
+  CHECK(partly.hosts() == 1);
+  CHECK(partly.assumptions()[0].find("2 of 3 nodes don't say what they are, like 's0'") != std::string::npos);
 }
 
 TEST_CASE("tables of cables, as vendors write them") {
@@ -286,6 +378,17 @@ TEST_CASE("what is a host: by pattern, by names, by degree, and said") {
   const Topology mixed = read_text("mixed.edges", "h1 leaf0\nh2 leaf0\nstorage leaf0\n");
   CHECK(mixed.hosts() == 3);
   CHECK(mixed.assumptions()[0].find("like 'storage'") != std::string::npos);
+  // The last word that tells, also in Cray's names; a switch may have a name without a number.
+  for (const char* names : {"pod1-server1 pod1-leaf1 pod1-server2", "c1-0c0s1n2 r1 c1-0c0s1n3",
+                            "rack1-node2 rack1-sw1 rack1-node3", "leaf#1h0 leaf#1 leaf#1h1"}) {
+    INFO(names);
+    const std::string all = names;
+    const std::size_t one = all.find(' '), two = all.rfind(' ');
+    const std::string hub = all.substr(one + 1, two - one - 1);
+    CHECK(read_text("last.edges", all.substr(0, one) + " " + hub + "\n" + all.substr(two + 1) + " " + hub +
+                                      "\n" + hub + " spine\n")
+              .hosts() == 2);
+  }
   // Where everything is called node, names tell nothing.
   const Topology mesh = read_text("mesh.edges", "node0 node1\nnode1 node2\nnode2 node0\n");
   CHECK(mesh.switches() == 3);

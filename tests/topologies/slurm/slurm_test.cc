@@ -271,6 +271,7 @@ TEST_CASE("slurm: what is unknown is told, and what is wrong refused at its line
   };
   check("", "the file is empty");
   check("SwitchName=all Nodes=ALL\n", "1: 'ALL' stands for nodes that slurm.conf lists");
+  check("SwitchName=all Nodes=all\n", "1: 'all' stands for nodes that slurm.conf lists");
   check("# nothing\n\n", "there is no switch and no block");
   check("hello\n", "topology.conf:1: found 'hello', but expected SwitchName=");
   check("SwitchName=a Nodes=n1\nNodes=n2\n", "topology.conf:2: found 'Nodes=n2', but expected SwitchName=");

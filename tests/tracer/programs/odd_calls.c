@@ -204,6 +204,25 @@ static void persistent(void) {
   for (int i = 0; i < 2; ++i) MPI_Request_free(&requests[i]);
 }
 
+/* Two communicators of the same ranks; making one by its group is in no order with the other. */
+static void made_in_any_order(void) {
+  MPI_Comm first, second;
+  MPI_Request request;
+  MPI_Group all;
+  double value = 1, sum;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  if (rank % 2 == 0) MPI_Comm_create_group(MPI_COMM_WORLD, all, 7, &second);
+  MPI_Comm_idup(MPI_COMM_WORLD, &first, &request);
+  if (rank % 2 != 0) MPI_Comm_create_group(MPI_COMM_WORLD, all, 7, &second);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Group_free(&all);
+  MPI_Bcast(out, 3000, MPI_BYTE, 0, first);
+  MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, second);
+  MPI_Bcast(out, 2000, MPI_BYTE, 1, second);
+  MPI_Comm_free(&first);
+  MPI_Comm_free(&second);
+}
+
 /* Two more processes, which the ring then has too. */
 static void ring_with_spawned(MPI_Comm between, int high) {
   MPI_Comm all;
@@ -244,6 +263,7 @@ static const struct {
     {"isendrecv", isendrecv},
     {"steps", steps},
     {"persistent", persistent},
+    {"made_in_any_order", made_in_any_order},
     {"spawn", spawn},
     {"spawned", spawned},
 };

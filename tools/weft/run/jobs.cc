@@ -34,6 +34,7 @@ struct Queue {
   std::vector<jobs::TimedJob> jobs;
   std::uint32_t nodes = 0, ranks_per_node = 1;
   std::uint64_t too_large = 0, without_runtime = 0;
+  bool processors_are_nodes = false;  // though the list knows how many nodes there were
 };
 
 std::uint32_t nodes_of(const Options& options, const jobs::JobList& list) {
@@ -49,6 +50,8 @@ Queue queue_of(const Options& options, const jobs::JobList& list) {
   Queue queue;
   queue.nodes = nodes_of(options, list);
   queue.ranks_per_node = options.ranks_per_node;
+  queue.processors_are_nodes = !options.nodes && options.ranks_per_node <= 1 && list.machine_nodes > 0 &&
+                               list.machine_processors > list.machine_nodes;
   for (const jobs::ListedJob& job : list.jobs) {
     const std::uint32_t nodes = (job.ranks - 1) / options.ranks_per_node + 1;
     queue.too_large += nodes > queue.nodes;
@@ -104,6 +107,9 @@ Json notes_of(const Queue& queue, const jobs::JobList& list) {
   };
   note("too_large", "Jobs that need more nodes than there are; left out.", queue.too_large);
   note("left_out", "Jobs without a runtime; left out.", queue.without_runtime);
+  note("processors_are_nodes",
+       "Nodes of the machine by the list; each of its processors counts as one here (--ranks-per-node).",
+       queue.processors_are_nodes ? list.machine_nodes : 0);
   for (const goal::Anomaly& each : list.anomalies) note(each.name, each.sentence, each.count);
   return notes;
 }

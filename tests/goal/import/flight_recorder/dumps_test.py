@@ -47,6 +47,14 @@ class Dumps(ImportTest):
                  call(2, 1, "_all_gather_base", 1300, 50, (10,), "Long", group="1", outputs=(20,))],
                 {"0": [0, 1, 2, 3], "1": pair})
 
+    def test_sizes_that_are_not_told(self):
+        """A dump may lack them; a barrier has none."""
+        for sizes, count in ((None, 2), ([], 2), ([[None, 8]], 2), ([[8, 8]], 0)):
+            entries = [call(0, 1, "all_reduce", 0, 1000, (8, 8)) | {"input_sizes": sizes, "output_sizes": sizes},
+                       call(1, 2, "barrier", 2000, 10) | {"input_sizes": [], "output_sizes": []}]
+            said = self.imported(self.write([(entries, {"0": [0, 1]})] * 2))
+            self.assertEqual(f"communication_of_unknown_size: {count}." in said, count > 0, said)
+
     def test_every_form_gives_the_same_graph(self):
         texts = set()
         for form in FORMS:

@@ -146,6 +146,25 @@ l9 requires l8
   CHECK(info.metadata.at("traced_elapsed_ns") == "190000");
 }
 
+TEST_CASE("kineto: sizes that are null are not known, and a size without a type is told") {
+  const auto imported = [](const std::string& sizes) {
+    const fs::path at = folder("sizes");
+    const std::string args = "\"Collective name\": \"allreduce\", " + sizes + "\"Group size\": 2";
+    for (int rank = 0; rank < 2; ++rank)
+      write(at / fmt::format("rank{}.json", rank), rank, 2, call(args, 0, 1));
+    PackInfo info;
+    const Graph graph = import_kineto(at, {}, &info);
+    return std::pair(collectives(graph), info);
+  };
+  const auto [none, null] =
+      imported("\"In msg nelems\": null, \"Out msg nelems\": null, \"dtype\": \"Float\", ");
+  CHECK(none.empty());
+  CHECK(anomalies(null, "communication_of_unknown_size") == 2);
+  const auto [some, untyped] = imported("\"In msg nelems\": 1000, \"Out msg nelems\": 1000, ");
+  CHECK(some == std::map<std::string, int>{{"allreduce 4000", 2}});
+  CHECK(anomalies(untyped, "unknown_types") == 2);
+}
+
 TEST_CASE("kineto: Gloo, 4 ranks, as recorded") {
   PackInfo info;
   const Graph graph = import_kineto("tests/data/kineto/gloo", {}, &info);
