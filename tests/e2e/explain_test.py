@@ -57,7 +57,7 @@ class Explain(WeftTest):
         self.assertGreater(best["gain"] * told["makespan_ns"], 5000 + 7 * 58600)
 
     def test_a_rank_is_as_long_as_its_first_cpu_computes(self):
-        told = self.explain("--no-rerun", sim=["--traffic", "llm:model=tiny,tp=2,dp=2,micro_batches=2", "--network", "flow",
+        told = self.explain(sim=["--traffic", "llm:model=tiny,tp=2,dp=2,micro_batches=2", "--network", "flow",
                                                "--topology", "scale_up:node=dgx_h100"])
         run = json.loads((self.folder / "RUN/summary.json").read_text(encoding="utf-8"))
         self.assertGreater(run["first_cpu"]["compute_share"], 0.1)
