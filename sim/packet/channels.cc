@@ -190,16 +190,18 @@ void Channels::set_queues(const Discipline& discipline, const Parameters& parame
                           std::uint32_t packet_bytes) {
   packet_bytes_ = packet_bytes;
   if (discipline.rule == nullptr) return make_queues(discipline, parameters, rtt, packet_bytes);
-  std::map<std::int64_t, QueueRule> rules;  // by rate
+  std::map<std::pair<std::int64_t, bool>, QueueRule> rules;  // by rate, and whether it is inside a node
   for (ChannelId c{0}; c < count(); ++c) {
     const topologies::Channel& wire = topology.channels()[c];
     if (topology.node(wire.from).kind == topologies::NodeKind::kHost) continue;
-    const auto [at, fresh] = rules.try_emplace(wire.rate.bps());
-    if (fresh) at->second = discipline.rule(parameters, {wire.rate, rtt, packet_bytes});
+    const bool in_node = is_in_node(wire.from);
+    const auto [at, fresh] = rules.try_emplace({wire.rate.bps(), in_node});
+    if (fresh) at->second = discipline.rule(parameters, {wire.rate, rtt, packet_bytes, in_node});
     const QueueRule& rule = at->second;
     Channel& channel = hot[c];
     channel.capacity_ps = cold[c].capacity_ps = serialization_to_end(wire.rate, rule.capacity_bytes).ps();
-    longest_queue_ = std::max(longest_queue_, Time::ps(channel.capacity_ps));
+    const Time full = in_node ? wire.rate.serialization(kNodeQueue) : Time::ps(channel.capacity_ps);
+    longest_queue_ = std::max(longest_queue_, full);
     if (!rule.marks) continue;
     channel.mark_above_ps = cold[c].mark_from_ps = serialization_to_end(wire.rate, rule.mark_from_bytes).ps();
     cold[c].mark_all_above_ps = serialization_to_end(wire.rate, rule.mark_all_bytes).ps();
@@ -238,12 +240,14 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
           {.rate = wire.rate,
            .latency = wire.latency,
            .to_host = ends[c].is_host(),
+           .to_node = is_in_node(wire.to),
            .crosses_groups = !ends[c].is_host() && topology.node(wire.to).group != topology.node(v).group,
            .pipeline = Time::ps(hot[c].delay_ps) - wire.latency,
            .send_delay = ends[c].is_host() ? send_delay_ : Time()});
       hot[c].flags |= admits ? kAdmits : kScheduled;
     }
     const NodeSite site{.is_host = is_host,
+                        .in_node = is_in_node(v),
                         .ports = ports,
                         .pipeline = topology.node(v).switch_latency,
                         .rtt = rtt,
@@ -264,7 +268,8 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
       places[c].memory = made->memory(places[c].port);
     }
     for (PortId port{0}; port < ports.size() && !is_host; ++port) {
-      longest_queue_ = std::max(longest_queue_, ports[port].rate.serialization(made->capacity_bytes(port)));
+      const std::uint64_t full = site.in_node ? kNodeQueue : made->capacity_bytes(port);
+      longest_queue_ = std::max(longest_queue_, ports[port].rate.serialization(full));
     }
   }
 }

@@ -236,6 +236,11 @@ class Channels {
   bool leaves_host(ChannelId c) const { return ends[opposite(c)].is_host(); }
   // Of a cable and the pipeline of the switch at its end: without what hosts add.
   std::int64_t way_ps(ChannelId c) const { return hot[c].delay_ps - (leaves_host(c) ? send_delay_.ps() : 0); }
+  // Belongs it to a node of several hosts, without being one?
+  bool is_in_node(topologies::Vertex v) const {
+    const topologies::Node& node = topology.node(v);
+    return node.domain != topologies::kNoDomain && node.kind != topologies::NodeKind::kHost;
+  }
   [[noreturn]] void fail_no_way(ChannelId nic_channel, HostId destination_host) const;
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                    std::uint32_t packet_bytes);

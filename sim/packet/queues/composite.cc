@@ -29,6 +29,7 @@ class CompositeQueues final : public NodeQueues {
       }
       limits.high_capacity = parameters.automatic("high_capacity") ? 2 * limits.low.capacity_bytes
                                                                    : parameters.bytes("high_capacity");
+      if (site.in_node) limits.high_capacity = kNodeMemory;
       made.limits = made.built = index_of(limits, limits_);
       if (limits.high_capacity < site.control_bytes) {
         parameters.fail("high_capacity",

@@ -30,6 +30,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
       : LaneQueues(site, channels),
         packet_bytes_(site.packet_bytes),
         selection_(selection),
+        in_node_(site.in_node),
         far_(site.ports.size()) {
     for (PortId p{0}; p < ports(); ++p) {
       const PortSite& cable = site.ports[p];
@@ -38,8 +39,9 @@ class CreditQueues final : public LaneQueues<CreditPort> {
       const std::uint64_t there = buffer_bytes(parameters, site, cable, cable.pipeline);
       capacity_bytes_ += channels * buffer_bytes(parameters, site, cable, site.pipeline + cable.send_delay);
       credits_.insert(credits_.end(), channels,
-                      cable.to_host ? UINT32_MAX : static_cast<std::uint32_t>(there));
+                      cable.to_host || cable.to_node ? UINT32_MAX : static_cast<std::uint32_t>(there));
       if (cable.to_host) port(p).set(kToHost);
+      if (cable.to_host || cable.to_node) port(p).set(kNeverFull);
       if (cable.crosses_groups) port(p).set(kCrosses);
     }
     returns_room_ = true;
@@ -106,7 +108,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   void started(PortId out, Time departure, NodeActions& node) override {
     Port& each = port(out);
     each.departure = departure;
-    if (each.from_port == kMadeHere) return;
+    if (each.from_port == kMadeHere || in_node_) return;
     return_room(PortId(each.from_port), out, each.from_lane, each.sent_bytes, departure, node);
   }
 
@@ -133,7 +135,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     give_back(out, node.packets()[packet].channel, node.bytes(packet));
   }
   void lost_on_wire(PortId in, PacketHandle packet, NodeActions& node) override {
-    if (is_host()) return;
+    if (is_host() || in_node_) return;
     return_room(in, PortId(ports()), node.packets()[packet].channel, node.bytes(packet), node.now(), node);
   }
 
@@ -161,6 +163,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     kStalled = 2,  // idle with packets that have no credits
     kIsRead = 4,   // the other end reads what is returned; else it is told
     kCrosses = 8,  // to another group of switches
+    kNeverFull = 16,  // what is at the other end takes all that comes
   };
   // What the other end of a cable returns, each good after a frame's time.
   struct Far {
@@ -226,7 +229,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     stalled_ps_ += (now - stalled_since_[out]).ps();
   }
   void give_back(PortId out, std::uint32_t lane, std::uint32_t bytes) {
-    if (!(port(out).flags() & kToHost)) credits_[out * lanes() + lane] += bytes;
+    if (!(port(out).flags() & kNeverFull)) credits_[out * lanes() + lane] += bytes;
     port(out).held &= ~(std::uint64_t{1} << lane);  // until next() looks again
   }
 
@@ -258,7 +261,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   // are enough then.
   bool pay(PortId out, std::uint32_t lane, std::uint32_t bytes, Time at) {
     if (!has_credits(out, lane, bytes, at)) return false;
-    if (!(port(out).flags() & kToHost)) credits_[out * lanes() + lane] -= bytes;
+    if (!(port(out).flags() & kNeverFull)) credits_[out * lanes() + lane] -= bytes;
     return true;
   }
   std::uint32_t lane_out(Origin from, PortId out) const {
@@ -272,8 +275,9 @@ class CreditQueues final : public LaneQueues<CreditPort> {
 
   const std::uint32_t packet_bytes_;
   const Selection selection_;
+  const bool in_node_;
   std::vector<Far> far_;  // by port
-  // Bytes, by port and channel. No host's buffer is ever full.
+  // Bytes, by port and channel. No host's buffer is ever full, nor a node's.
   std::vector<std::uint32_t> credits_;
   std::uint64_t capacity_bytes_ = 0;
   std::uint64_t stalls_ = 0;

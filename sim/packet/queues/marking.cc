@@ -20,7 +20,7 @@ std::vector<ParameterSpec> threshold_parameters(const std::string& limit) {
 
 QueueRule marking_rule(const Parameters& parameters, const QueueSite& site) {
   const QueueRule rule = marking_below(parameters, capacity_or_default(parameters, site));
-  if (rule.mark_from_bytes >= rule.capacity_bytes) {
+  if (rule.mark_from_bytes >= rule.capacity_bytes && !site.in_node) {
     parameters.fail("kmin", "it must be below the capacity (" + bytes_to_string(rule.capacity_bytes) +
                                 " here), or no packet is ever marked");
   }
@@ -40,6 +40,7 @@ QueueRule marking_below(const Parameters& parameters, std::uint64_t limit_bytes)
   if (!(rule.mark_probability >= 0 && rule.mark_probability <= 1)) {
     parameters.fail("pmax", "it must be from 0 to 1");
   }
+  if (limit_bytes >= kNodeMemory) rule.mark_from_bytes = rule.mark_all_bytes = limit_bytes;
   return rule;
 }
 

@@ -22,14 +22,23 @@ struct PortSite {
   Bandwidth rate;
   Time latency;                 // of the cable, one way
   bool to_host = false;         // a host is at its other end
+  bool to_node = false;         // or what belongs to a node of several hosts, as here NodeSite::in_node
   bool crosses_groups = false;  // a switch of another group is there (topologies::Node::group)
   Time pipeline;                // of the switch at its other end, and of this node before its first bit
   Time send_delay;              // of a host at its other end, before the first bit of what comes from there
 };
 
+// Inside a node of several hosts what waits is in their memory: for their NICs, or for a link that gives room
+// back (NVLink). As much as nothing fills: nothing is dropped, trimmed, marked or held back there.
+inline constexpr std::uint64_t kNodeMemory = std::uint64_t{1} << 30;
+// As much of it counts for timeouts, which are longer than several full queues take. (Where 8 GPUs share a NIC
+// of 100 Gb/s for an all-to-all of 64 GPUs, 50 MB wait for it.)
+inline constexpr std::uint64_t kNodeQueue = std::uint64_t{8} << 20;
+
 // The node whose packets an object holds.
 struct NodeSite {
   bool is_host = false;             // a host's NICs, else a switch
+  bool in_node = false;             // an accelerator or a switch inside a node, see kNodeMemory
   std::span<const PortSite> ports;  // in the order of Topology::out_channels
   Time pipeline;                    // of a switch: packets that arrive pass it first
   Time rtt;                         // the network's longest round trip without queueing

@@ -47,7 +47,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     }
     commits_ = classes == 1;  // else a packet of the first class may take a turn
     heeds_frames_ = true;
-    if (is_host() || parameters.automatic("buffer")) return;
+    if (is_host() || site.in_node || parameters.automatic("buffer")) return;
     if (const std::uint64_t buffer = parameters.bytes("buffer"); capacity_bytes_ > buffer) {
       parameters.fail("buffer", "a switch here has " + std::to_string(site.ports.size()) +
                                     " ports that need " + bytes_to_string(capacity_bytes_) +
@@ -163,6 +163,10 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     Limits limits{.latency = site.ports[port].latency};
     limits.headroom =
         parameters.automatic("headroom") ? headroom_of(site, site.ports[port]) : parameters.bytes("headroom");
+    if (site.in_node) {
+      limits.xoff = limits.xon = kNodeMemory;
+      return limits;
+    }
     if (!parameters.automatic("xoff")) {
       limits.xoff = parameters.bytes("xoff");
     } else if (parameters.automatic("buffer") || site.is_host) {

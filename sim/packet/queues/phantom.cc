@@ -9,6 +9,7 @@ QueueRule rule(const Parameters& parameters, const QueueSite& site) {
   QueueRule rule = marking_rule(parameters, site);
   const double slowdown = parameters.real("slowdown");
   if (!(slowdown > 0 && slowdown <= 1)) parameters.fail("slowdown", "it must be above 0, and 1 at most");
+  if (site.in_node) return rule;
   rule.phantom_stretch = 1 + slowdown;
   rule.phantom_capacity_bytes = parameters.automatic("phantom_capacity")
                                     ? 4 * rule.capacity_bytes

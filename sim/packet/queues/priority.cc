@@ -18,6 +18,7 @@ class PriorityQueues final : public NodeQueues {
       limits.control_capacity = parameters.automatic("control_capacity")
                                     ? limits.data.capacity_bytes
                                     : parameters.bytes("control_capacity");
+      if (site.in_node) limits.control_capacity = kNodeMemory;
       made.limits = made.built = index_of(limits, limits_);
       if (limits.control_capacity < site.control_bytes) {
         parameters.fail("control_capacity",

@@ -37,10 +37,11 @@ std::uint64_t capacity_or_default(const Parameters& parameters, const QueueSite&
     parameters.fail("capacity", "it must have room for one full packet (" +
                                     bytes_to_string(site.packet_bytes) + " on the wire)");
   }
-  return given;
+  return site.in_node ? kNodeMemory : given;
 }
 
 std::uint64_t default_capacity(const QueueSite& site) {
+  if (site.in_node) return kNodeMemory;
   return std::max(bytes_in(site.rate, site.rtt), std::uint64_t{32} * site.packet_bytes);
 }
 
@@ -50,7 +51,7 @@ std::uint64_t bytes_in(Bandwidth rate, Time time) {
 }
 
 QueueSite queue_site(const NodeSite& node, std::size_t port) {
-  return {node.ports[port].rate, node.rtt, node.packet_bytes};
+  return {node.ports[port].rate, node.rtt, node.packet_bytes, node.in_node};
 }
 
 }  // namespace weft::sim::packet

@@ -22,6 +22,7 @@ struct QueueSite {
   Bandwidth rate;                  // of the link it feeds
   Time rtt;                        // the network's longest round trip without queueing
   std::uint32_t packet_bytes = 0;  // of a full packet on the wire
+  bool in_node = false;            // NodeSite::in_node: it holds kNodeMemory, whatever the parameters say
 };
 
 // How one FIFO queue treats an arriving packet. Occupancy is what is not yet on the wire, the packet in

@@ -41,6 +41,7 @@ class SharedBuffer final : public Admission {
                                       bytes_to_string(reserved + site.packet_bytes) + ")");
       }
     }
+    if (site.in_node) buffer = kNodeMemory * ports_.size() + reserved;
     free_ = pool_ = buffer - reserved;
   }
 
