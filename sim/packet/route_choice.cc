@@ -144,18 +144,13 @@ RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& f
       scheduled_(scheduled),
       forwarding_(forwarding),
       policies_(policies),
+      trails_(wires.pool, wires.channels, policies),
       asks_(policies.asks()),
-      keeps_records_(asks_.notes || asks_.acks_retrace || wires.channels.stamps()),
       asks_single_(asks_.single || (asks_.single_if_links_change && wires.channels.links_change)),
       foresees_(policies.any() || policies.source_routes()),
       asks_sure_(policies.any() && !policies.source_routes()),
       asks_ahead_(asks_sure_ && asks_.ahead),
-      has_records_(asks_.acks_retrace || policies.source_routes()),
-      lists_ways_(policies.any() && !asks_.own_ports),
-      leaves_traces_(foresees_ &&
-                     (asks_.acks_retrace || policies.source_routes() || (asks_.ahead && asks_.notes))) {
-  if (asks_.acks_retrace) wires_.pool.trails().keep();
-  if (policies.source_routes()) wires_.pool.routes().keep();
+      lists_ways_(policies.any() && !asks_.own_ports) {
   if (!policies_.any()) return;
   std::size_t most_ports = 0;
   for (std::uint32_t v = 0; v < channels_.topology.nodes(); ++v) {
@@ -180,7 +175,7 @@ ChannelId RouteChoice::built_in(NodeId at, const Packet& packet,
 
 ChannelId RouteChoice::detour(ChannelId c, PacketHandle handle) {
   const Channels& channels = wires_.channels;
-  if (channels.ends[opposite(c)].is_host() || has_route(handle)) return c;
+  if (channels.ends[opposite(c)].is_host() || trails_.has_route(handle)) return c;
   const Packet& packet = wires_.pool[handle];
   if (asks_.no_detours && !packet.control()) return c;
   const NodeId at = channels.places[c].vertex;
@@ -192,35 +187,6 @@ ChannelId RouteChoice::detour(ChannelId c, PacketHandle handle) {
   if (other == kNoChannel) return c;
   ++wires_.counters.detours;
   return other;
-}
-
-// Its source has named the way; an ACK only tells which one that was.
-bool RouteChoice::has_route(PacketHandle handle) const {
-  if (!wires_.pool.routes().kept()) [[likely]]
-    return false;
-  const Packet& packet = wires_.pool[handle];
-  if (!packet.data() || packet.returned()) return false;
-  const RouteRecord* const record = wires_.pool.routes().find(handle);
-  return record != nullptr && record->route.length > 0;
-}
-
-// REQUIRES: has_route(). A selector's route was checked when the packet was sent, a policy's is here.
-ChannelId RouteChoice::follow_route(NodeId at, PacketHandle handle) {
-  RouteRecord& record = *wires_.pool.routes().find(handle);
-  const auto out = channels_.topology.out_channels(at);
-  const std::uint16_t port = record.route.ports[record.next++];
-  if (record.next > record.route.length || port >= out.size()) {
-    throw std::logic_error("a route ends before its destination, or names a port that does not exist");
-  }
-  return ChannelId(out[port]);
-}
-
-// The same before it is there; kNoChannel if the route is no good, which is said when it is.
-ChannelId RouteChoice::route_ahead(NodeId at, PacketHandle handle) {
-  const RouteRecord& record = *wires_.pool.routes().find(handle);
-  const auto out = channels_.topology.out_channels(at);
-  if (record.next >= record.route.length || record.route.ports[record.next] >= out.size()) return kNoChannel;
-  return ChannelId(out[record.route.ports[record.next]]);
 }
 
 // The rest of the way of a packet, as a policy has named it.
@@ -243,17 +209,17 @@ bool RouteChoice::is_asked(ChannelId in, const Packet& packet) const {
 }
 
 ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set) {
-  if (asks_.acks_retrace) note_way(in, handle);
-  if (has_route(handle)) return follow_route(at, handle);
+  if (trails_.retraced()) trails_.note_way(in, handle);
+  if (trails_.has_route(handle)) return trails_.follow_route(at, handle);
   if (!channels_.degraded) {
-    if (asks_.acks_retrace) {
+    if (trails_.retraced()) {
       if (const ChannelId c = retrace(at, in, handle); c != kNoChannel) return c;
     }
     return is_asked(in, wires_.pool[handle]) ? ask(at, in, handle, set) : plain(at, wires_.pool[handle]);
   }
   const auto candidates = wires_.channels.table->candidates(at, wires_.pool[handle].destination);
   if (candidates.empty()) return kNoChannel;
-  if (asks_.acks_retrace) {
+  if (trails_.retraced()) {
     if (const ChannelId c = retrace(at, in, handle); c != kNoChannel) return c;
   }
   if (!is_asked(in, wires_.pool[handle])) return built_in(at, wires_.pool[handle], candidates);
@@ -317,7 +283,7 @@ ChannelId RouteChoice::fetch(NodeId at, PacketHandle handle, std::uint32_t set) 
                                          .note = note,
                                          .control = packet.control()});
     const std::uint32_t* const out = exits_.data() + exits_begin_[at];
-    if (foreseen.sure && !asks_.acks_retrace && asks_sure_) {
+    if (foreseen.sure && !trails_.retraced() && asks_sure_) {
       return ChannelId(out[foreseen.ports.front()] & ~kHostBit);
     }
     for (const std::uint32_t port : foreseen.ports.first(std::min(foreseen.ports.size(), kMost))) {
@@ -335,19 +301,17 @@ ChannelId RouteChoice::fetch(NodeId at, PacketHandle handle, std::uint32_t set) 
 
 // An ACK that will go back as its data came: the port, and what its policy keeps of the flow.
 void RouteChoice::fetch_way_back(NodeId at, PacketHandle handle) {
-  const routing::Trail* const trail = wires_.pool.trails().find(handle);
-  if (trail == nullptr || trail->length == 0 || trail->length > routing::Trail::kMost) return;
-  const std::uint16_t noted = trail->ports[trail->length - 1];
-  const std::uint32_t port = noted & ~std::uint32_t{routing::Trail::kAsked};
-  __builtin_prefetch(&channels_.hot[channels_.topology.out_channels(at)[port]], 1);
-  if (asks_.foresees && (noted & routing::Trail::kAsked)) (void)fetch(at, handle, kNoSet);
+  const Trails::Step step = trails_.step_ahead(at, handle);
+  if (step.channel == kNoChannel) return;
+  __builtin_prefetch(&channels_.hot[step.channel], 1);
+  if (asks_.foresees && step.asked) (void)fetch(at, handle, kNoSet);
 }
 
 void RouteChoice::leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead) {
-  if (asks_.acks_retrace) note_way(in, handle);
-  if (ahead.follows_route) ++wires_.pool.routes().find(handle)->next;
+  if (trails_.retraced()) trails_.note_way(in, handle);
+  if (ahead.follows_route) trails_.pass_named(handle);
   if (!ahead.asked) return;
-  note_asked(handle);
+  trails_.note_asked(handle);
   wires_.pool.notes().set(handle, ahead.note);
 }
 
@@ -425,12 +389,12 @@ ChannelId RouteChoice::checked_channel(NodeId at, std::uint32_t port, std::uint3
 // What stands beside the packet tells it, or that nothing is to be told.
 bool RouteChoice::is_on_record(NodeId at, PacketHandle handle, Ahead& ahead, ChannelId& found) {
   found = kNoChannel;
-  if (has_route(handle)) {
+  if (trails_.has_route(handle)) {
     ahead.follows_route = true;
-    found = route_ahead(at, handle);
+    found = trails_.route_ahead(at, handle);
     return true;
   }
-  if (!asks_.acks_retrace || wires_.pool[handle].data()) return false;
+  if (!trails_.retraced() || wires_.pool[handle].data()) return false;
   fetch_way_back(at, handle);
   return true;
 }
@@ -452,60 +416,22 @@ ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle, std::ui
   routing::RouteNote note = wires_.pool.notes().get(handle);
   const Answer answer = question(at, in, wires_.pool[handle], note, ways_of(at, wires_.pool[handle], set));
   if (!answer.asked) return answer.channel;
-  note_asked(handle);
+  trails_.note_asked(handle);
   if (answer.channel == kNoChannel) return kNoChannel;
   wires_.pool.notes().set(handle, by_parts(note));
   if (answer.route != nullptr) take_route(at, in, handle, answer);
   return answer.channel;
 }
 
-// The way that its data packet came, if all of that was noted and the link is there.
+// The way that its data packet came, if that is known.
 ChannelId RouteChoice::retrace(NodeId at, ChannelId in, PacketHandle handle) {
-  const Packet& packet = wires_.pool[handle];
-  if (packet.kind != PacketKind::kAck && packet.kind != PacketKind::kNack) return kNoChannel;
-  routing::Trail* const trail = wires_.pool.trails().find(handle);
-  if (trail == nullptr || trail->length == 0 || trail->length > routing::Trail::kMost) return kNoChannel;
-  const std::uint16_t noted = trail->ports[--trail->length];
-  const std::uint32_t port = noted & ~std::uint32_t{routing::Trail::kAsked};
-  const ChannelId c{channels_.topology.out_channels(at)[port]};
-  if (channels_.degraded && (channels_.hot[c].flags & kDown)) {
-    trail->length = 0;  // from here on it finds its own way
-    return kNoChannel;
-  }
-  if (policies_.any() && asks_.control && (noted & routing::Trail::kAsked)) {
-    const routing::PacketView view = view_of(in, packet);
+  const Trails::Step step = trails_.step_back(at, handle);
+  if (step.asked && asks_.control) {
+    const routing::PacketView view = view_of(in, wires_.pool[handle]);
     Here here(*this, at, wires_.engine.now());
-    policies_.policy_at(at).retraced(view, port, here);
+    policies_.policy_at(at).retraced(view, step.port, here);
   }
-  return c;
-}
-
-// A trail that is too long says so, and is not followed.
-void RouteChoice::note_way(ChannelId in, PacketHandle handle) {
-  if (!wires_.pool[handle].data() || in == kNoChannel) return;
-  routing::Trail& trail = *wires_.pool.trails().find(handle);
-  if (trail.length > routing::Trail::kMost) return;
-  if (trail.length < routing::Trail::kMost) {
-    trail.ports[trail.length] = static_cast<std::uint16_t>(channels_.end_ports[in]);
-  }
-  ++trail.length;
-}
-
-// The policy was asked about the packet here.
-void RouteChoice::note_asked(PacketHandle handle) {
-  if (!asks_.acks_retrace || !wires_.pool[handle].data()) return;
-  routing::Trail& trail = *wires_.pool.trails().find(handle);
-  if (trail.length == 0 || trail.length > routing::Trail::kMost) return;
-  trail.ports[trail.length - 1] |= routing::Trail::kAsked;
-}
-
-// An ACK keeps the trail and the telemetry of the data packet whose place it takes.
-void RouteChoice::reset_records(PacketHandle handle) {
-  const PacketKind kind = wires_.pool[handle].kind;
-  wires_.pool.notes().set(handle, {});
-  if (kind == PacketKind::kAck || kind == PacketKind::kNack) return;
-  wires_.pool.trails().set(handle, {});
-  wires_.pool.telemetry().clear(handle);
+  return step.channel;
 }
 
 void RouteChoice::timer(SwitchId at, std::uint32_t cookie) {

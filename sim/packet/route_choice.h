@@ -10,6 +10,7 @@
 
 #include "sim/packet/scheduled_server.h"
 #include "sim/packet/switch_policies.h"
+#include "sim/packet/trails.h"
 #include "sim/packet/wires.h"
 #include "sim/routing/hash_choice.h"
 
@@ -38,7 +39,7 @@ class RouteChoice final : private PortListener {
     if (channels_.degraded) [[unlikely]]
       return kNoChannel;
     ChannelId found = kNoChannel;
-    if (has_records_ && is_on_record(at, handle, ahead, found)) return found;
+    if (trails_.any() && is_on_record(at, handle, ahead, found)) return found;
     if (lists_ways_) {
       ahead.set = channels_.table->set_number(at, wires_.pool[handle].destination);
       const KnownSet& known = known_set(ahead.set);
@@ -47,7 +48,7 @@ class RouteChoice final : private PortListener {
     return ahead_asked(at, in, handle, ahead);
   }
   // Such a packet is here now, through channel `in`: leaves behind what it would, had it not been foreseen.
-  bool leaves_traces() const { return leaves_traces_; }
+  bool leaves_traces() const { return trails_.of_foreseen(); }
   void leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead);
   bool any_policy() const { return policies_.any(); }
   const SwitchPolicies& policies() const { return policies_; }
@@ -70,11 +71,8 @@ class RouteChoice final : private PortListener {
   // unless the packet's source has named its way: then it is lost there.
   ChannelId detour(ChannelId c, PacketHandle handle);
 
-  // A packet enters the network: what stood beside the one that had its handle before is void.
-  void begin(PacketHandle handle) {
-    if (keeps_records_) [[unlikely]]
-      reset_records(handle);
-  }
+  // A packet enters the network.
+  void begin(PacketHandle handle) { trails_.begin(handle); }
 
   // Events.
   void timer(SwitchId at, std::uint32_t cookie);
@@ -93,9 +91,6 @@ class RouteChoice final : private PortListener {
   ChannelId choose(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set);
   bool is_on_record(NodeId at, PacketHandle handle, Ahead& ahead, ChannelId& found);
   ChannelId ahead_asked(NodeId at, ChannelId in, PacketHandle handle, Ahead& ahead);
-  bool has_route(PacketHandle handle) const;
-  ChannelId follow_route(NodeId at, PacketHandle handle);
-  ChannelId route_ahead(NodeId at, PacketHandle handle);
   ChannelId built_in(NodeId at, const Packet& packet, std::span<const std::uint32_t> candidates) const;
   ChannelId retrace(NodeId at, ChannelId in, PacketHandle handle);
   // What a policy answered.
@@ -135,7 +130,6 @@ class RouteChoice final : private PortListener {
   ChannelId checked_channel(NodeId at, std::uint32_t port, std::uint32_t destination) const;
   Answer question(NodeId at, ChannelId in, const Packet& packet, routing::RouteNote& note, const Ways& ways);
   ChannelId ask(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set);
-  void note_way(ChannelId in, PacketHandle handle);
   std::span<const std::uint32_t> list_ports(NodeId at, std::uint32_t host, std::vector<std::uint32_t>& room);
   const KnownSet& learn_set(std::uint32_t set);
   const KnownSet& known_set(std::uint32_t set) {
@@ -149,8 +143,6 @@ class RouteChoice final : private PortListener {
   Ways ways_towards(NodeId at, std::uint32_t host, std::uint32_t set, const Room& room);
   bool is_asked(ChannelId in, const Packet& packet) const;
   routing::PacketView view_of(ChannelId in, const Packet& packet) const;
-  void reset_records(PacketHandle handle);
-  void note_asked(PacketHandle handle);
   // PortListener.
   void departs(ChannelId c, PacketHandle handle, std::int64_t departure_ps) override;
   void dropped(ChannelId c, PacketHandle handle) override;
@@ -162,15 +154,13 @@ class RouteChoice final : private PortListener {
   ScheduledServer& scheduled_;
   Forwarding& forwarding_;
   SwitchPolicies& policies_;
+  Trails trails_;
   const routing::SwitchAsks asks_;
-  const bool keeps_records_;
   const bool asks_single_;  // also where there is one candidate
   const bool foresees_;     // some packets' outputs
   const bool asks_sure_;    // of packets that were foreseen for sure
   const bool asks_ahead_;
-  const bool has_records_;  // beside packets, of the ways that they take
-  const bool lists_ways_;   // for policies, which don't find them by themselves
-  const bool leaves_traces_;
+  const bool lists_ways_;  // for policies, which don't find them by themselves
   // Of packets that are being asked about: what a policy does may lead to another question.
   std::deque<std::vector<std::uint32_t>> ports_;
   std::size_t asking_ = 0;
