@@ -7,10 +7,10 @@ namespace weft::sim::packet {
 Trails::Trails(PacketPool& pool, const Channels& channels, const SwitchPolicies& policies)
     : pool_(pool), channels_(channels), beside_([&] {
         const routing::SwitchAsks& asks = policies.asks();
-        return static_cast<std::uint8_t>(
-            (asks.acks_retrace ? kTrail : 0) | (policies.source_routes() ? kRoute : 0) |
-            (asks.notes ? kNote : 0) | (asks.notes && asks.ahead ? kNoteAhead : 0) |
-            (channels.stamps() ? kTelemetry : 0));
+        return static_cast<std::uint8_t>((asks.acks_retrace ? kTrail : 0) |
+                                         (policies.source_routes() ? kRoute : 0) | (asks.notes ? kNote : 0) |
+                                         (asks.notes && asks.ahead ? kNoteAhead : 0) |
+                                         (channels.stamps() ? kTelemetry : 0));
       }()) {
   if (beside_ & kTrail) pool_.trails().keep();
   if (beside_ & kRoute) pool_.routes().keep();
