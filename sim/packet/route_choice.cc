@@ -18,25 +18,35 @@ routing::RouteNote by_parts(const routing::RouteNote& note) {
           .tag = opaque(note.tag)};
 }
 
+// Without policies nobody is given any ports.
+routing::SwitchAsks asks_of_run(const SwitchPolicies& policies, const Channels& channels) {
+  routing::SwitchAsks asks = policies.asks();
+  asks.single |= asks.single_if_links_change && channels.links_change;
+  asks.own_ports |= !policies.any();
+  return asks;
+}
+
 }  // namespace
+
+RouteChoice::Mode RouteChoice::mode_of(const SwitchPolicies& policies) {
+  const bool named = policies.source_routes();
+  if (policies.any()) return named ? Mode::kAsked : policies.asks().ahead ? Mode::kAhead : Mode::kSure;
+  if (named) return Mode::kNamed;
+  return policies.asks().acks_retrace ? Mode::kRetraced : Mode::kHashed;
+}
 
 RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& forwarding,
                          SwitchPolicies& policies)
     : wires_(wires),
       channels_(wires.channels),
-      is_hashed_(!policies.any() && !policies.asks().acks_retrace && !policies.source_routes()),
+      mode_(mode_of(policies)),
       policies_(policies),
       ways_(wires.channels, policies.any()),
       trails_(wires.pool, wires.channels, policies),
       switches_{wires, scheduled, forwarding, policies, ways_, trails_},
       news_(switches_),
-      asks_(policies.asks()),
-      asks_single_(asks_.single || (asks_.single_if_links_change && wires.channels.links_change)),
-      foresees_(policies.any() || policies.source_routes()),
-      asks_sure_(policies.any() && !policies.source_routes()),
-      asks_ahead_(asks_sure_ && asks_.ahead),
-      lists_ways_(policies.any() && !asks_.own_ports) {
-  if (policies.any() && asks_.notes) wires_.pool.notes().keep();
+      asks_(asks_of_run(policies, wires.channels)) {
+  if (any_policy() && asks_.notes) wires_.pool.notes().keep();
 }
 
 ChannelId RouteChoice::built_in(NodeId at, const Packet& packet,
@@ -76,7 +86,7 @@ void RouteChoice::take_route(NodeId at, ChannelId in, PacketHandle handle, const
 
 // At a switch with a policy that is asked about such packets.
 bool RouteChoice::is_asked(ChannelId in, const Packet& packet) const {
-  if (!policies_.any() || (packet.control() && !asks_.control)) return false;
+  if (!any_policy() || (packet.control() && !asks_.control)) return false;
   return asks_.placement == routing::Placement::kAll ||
          (in != kNoChannel && wires_.channels.ends[opposite(in)].is_host());
 }
@@ -110,7 +120,7 @@ ChannelId RouteChoice::fetch(NodeId at, PacketHandle handle, std::uint32_t set) 
                                          .destination = packet.destination,
                                          .note = note,
                                          .control = packet.control()});
-    if (foreseen.sure && !trails_.retraced() && asks_sure_) {
+    if (foreseen.sure && !trails_.retraced() && mode_ >= Mode::kSure) {
       return ways_.channel_of(at, foreseen.ports.front());
     }
     for (const std::uint32_t port : foreseen.ports.first(std::min(foreseen.ports.size(), kMost))) {
@@ -167,7 +177,7 @@ void RouteChoice::leave_traces(ChannelId in, PacketHandle handle, const Ahead& a
           ways.ports.size() < channels_.table->candidates(at, packet.destination).size();
     }
   }
-  if (ways.ports.size() == 1 && !asks_single_) {
+  if (ways.ports.size() == 1 && !asks_.single) {
     return {ChannelId(channels_.topology.out_channels(at)[ways.ports.front()])};
   }
   const routing::PacketView view = view_of(channels_, in, packet);
@@ -197,10 +207,10 @@ bool RouteChoice::is_on_record(NodeId at, PacketHandle handle, Ahead& ahead, Cha
 
 ChannelId RouteChoice::ahead_asked(NodeId at, ChannelId in, PacketHandle handle, Ahead& ahead) {
   const Packet& packet = wires_.pool[handle];
-  if (!is_asked(in, packet)) return foresees_ ? plain(at, packet) : kNoChannel;
-  if (!asks_ahead_ || asks_.foresees) {
+  if (!is_asked(in, packet)) return mode_ >= Mode::kNamed ? plain(at, packet) : kNoChannel;
+  if (mode_ != Mode::kAhead || asks_.foresees) {
     const ChannelId c = fetch(at, handle, ahead.set);
-    if (c != kNoChannel || !asks_ahead_) return c;
+    if (c != kNoChannel || mode_ != Mode::kAhead) return c;
   }
   ahead.note = wires_.pool.notes().get(handle);
   const Answer answer = question(at, in, packet, ahead.note, ways_of(at, packet, ahead.set));

@@ -26,7 +26,7 @@ class RouteChoice {
   RouteChoice& operator=(const RouteChoice&) = delete;
 
   // Nothing but the packet and the table decides: it may be worked out ahead.
-  bool is_plain() const { return is_hashed_ && !channels_.degraded; }
+  bool is_plain() const { return mode_ == Mode::kHashed && !channels_.degraded; }
   // What is known ahead of a packet that a policy was asked about.
   struct Ahead {
     routing::RouteNote note;  // the packet's from here on, where `asked`
@@ -43,17 +43,17 @@ class RouteChoice {
       return kNoChannel;
     ChannelId found = kNoChannel;
     if (trails_.any() && is_on_record(at, handle, ahead, found)) return found;
-    if (lists_ways_) {
+    if (!asks_.own_ports) {
       ahead.set = channels_.table->set_number(at, wires_.pool[handle].destination);
       const MinimalWays::Set& known = ways_.known_set(ahead.set);
-      if (known.count == 1 && !asks_single_) return known.channel(0);
+      if (known.count == 1 && !asks_.single) return known.channel(0);
     }
     return ahead_asked(at, in, handle, ahead);
   }
   // Such a packet is here now, through channel `in`: leaves behind what it would, had it not been foreseen.
   bool leaves_traces() const { return trails_.of_foreseen(); }
   void leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead);
-  bool any_policy() const { return policies_.any(); }
+  bool any_policy() const { return mode_ >= Mode::kAsked; }
   const SwitchPolicies& policies() const { return policies_; }
   const MinimalWays& ways() const { return ways_; }
   // The output of the built-in rule; kNoChannel: there is no way, here and below. REQUIRES: is_plain().
@@ -80,6 +80,18 @@ class RouteChoice {
   PolicyNews& news() { return news_; }
 
  private:
+  // Who decides in this run; and of which packets at a switch, as long as no link is down, it is known ahead
+  // what will be decided. In ascending order.
+  enum class Mode : std::uint8_t {
+    kHashed,    // the built-in rule: of all
+    kRetraced,  // that; but ACKs go back as their data came: of none
+    kNamed,     // the built-in rule where nobody has named a packet's way: of all but those that go back
+    kAsked,     // policies, and who names ways: of packets that policies aren't asked about
+    kSure,      // policies: the same, and of packets that they are sure of
+    kAhead,     // policies that look at nothing but the packet: of all but those that go back
+  };
+  static Mode mode_of(const SwitchPolicies& policies);
+
   ChannelId choose(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set);
   bool is_on_record(NodeId at, PacketHandle handle, Ahead& ahead, ChannelId& found);
   ChannelId ahead_asked(NodeId at, ChannelId in, PacketHandle handle, Ahead& ahead);
@@ -102,18 +114,13 @@ class RouteChoice {
 
   Wires& wires_;
   const Channels& channels_;  // of wires_, where every hop finds them
-  const bool is_hashed_;      // by all switches, while all links are there
+  const Mode mode_;
   SwitchPolicies& policies_;
   MinimalWays ways_;
   Trails trails_;
   ViewedSwitches switches_;  // of all of these
   PolicyNews news_;
-  const routing::SwitchAsks asks_;
-  const bool asks_single_;  // also where there is one candidate
-  const bool foresees_;     // some packets' outputs
-  const bool asks_sure_;    // of packets that were foreseen for sure
-  const bool asks_ahead_;
-  const bool lists_ways_;  // for policies, which don't find them by themselves
+  const routing::SwitchAsks asks_;  // as they are meant in this run
   // Of packets that are being asked about: what a policy does may lead to another question.
   std::deque<std::vector<std::uint32_t>> ports_;
   std::size_t asking_ = 0;
