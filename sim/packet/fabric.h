@@ -81,7 +81,7 @@ class Fabric final : private Forwarding {
         routes_.leave_traces(in, handle, foreseen->ahead);
       enqueue(foreseen->channel, handle, in);
     } else {
-      const std::uint32_t set = foreseen != nullptr ? foreseen->ahead.set : RouteChoice::kNoSet;
+      const std::uint32_t set = foreseen != nullptr ? foreseen->ahead.set : MinimalWays::kNoSet;
       const ChannelId c = routes_.output(at, in, handle, set);
       if (c != kNoChannel) [[likely]] {
         enqueue(c, handle, in);
@@ -106,9 +106,9 @@ class Fabric final : private Forwarding {
   // A packet that waited goes on the wire now (FifoServer).
   void start(ChannelId c, std::uint32_t record) { fifo_.start(c, record); }
   // Events of routing policies, and a view of a switch for them.
-  void policy_timer(SwitchId at, std::uint32_t cookie) { routes_.timer(at, cookie); }
-  void departed(std::uint32_t record) { routes_.departed(record); }
-  routing::OwnSwitch& view(SwitchId at, Time now) { return routes_.view(at, now); }
+  void policy_timer(SwitchId at, std::uint32_t cookie) { routes_.news().timer(at, cookie); }
+  void departed(std::uint32_t record) { routes_.news().departed(record); }
+  routing::OwnSwitch& view(SwitchId at, Time now) { return routes_.news().view(at, now); }
   // See ScheduledServer, here and below.
   void settle_all(Time now) { scheduled_.settle_all(now); }
   Time settle_watched(Time now) { return scheduled_.settle_watched(now); }

@@ -159,7 +159,7 @@ class LookAhead {
         __builtin_prefetch(policies.looked_up(at, note->via));
       }
     }
-    __builtin_prefetch(routes_.exits_of(at));
+    __builtin_prefetch(routes_.ways().exits_of(at));
   }
   // Works out the output, and fetches its queue. Not where policies choose.
   [[gnu::always_inline]] void foresee(NodeId at, ChannelId in, PacketHandle handle) {

@@ -26,7 +26,7 @@ enum EventKind : std::uint16_t {
   kTaken,          // a send buffer has taken a message: slot; detail: its generation
   kReceiverTimer,  // a NIC's receiver wants to be called: NIC number
   kPolicyTimer,    // of a switch's policy, which the source stands for: the policy's own number
-  kDeparted,       // a packet has left a port whose switch's policy wants to know: record of RouteChoice
+  kDeparted,       // a packet has left a port whose switch's policy wants to know: record of PolicyNews
   kStart,  // a packet that waited in a FIFO queue goes on the wire and is stamped: record of FifoServer
   kLook,   // a node's queues want to be called for a port: channel
 };
