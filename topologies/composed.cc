@@ -79,6 +79,20 @@ std::string routed_family(const ModuleChoice& choice) {
   }
 }
 
+std::vector<ModuleChoice> host_networks(const ModuleChoice& choice) {
+  const auto of = choice.given.find("of");
+  if (choice.name != datacenters_family().info.name || of == choice.given.end()) return {choice};
+  std::vector<ModuleChoice> networks;
+  try {
+    for (const std::string_view site : split_outside_brackets(without_brackets(of->second), ';')) {
+      networks.push_back(parse_module_choice(boost::algorithm::trim_copy(std::string(site))));
+    }
+  } catch (const InputError&) {
+    return {choice};
+  }
+  return networks;
+}
+
 std::vector<Family> composed_families() {
   return {random_equivalent_family(), scale_up_family(), datacenters_family()};
 }

@@ -21,7 +21,10 @@ std::vector<ModuleChoice> read_inner_networks(const Parameters& parameters);
 // The family that routing and fabrics of this network are chosen by where none is named: that between nodes
 // of several accelerators, else its own. What can't be read counts as its own, since building it says why.
 std::string routed_family(const ModuleChoice& choice);
-// Whether that may be another than its own.
+// The networks that hosts are in: those of the sites of several datacenters, else this one. What can't be
+// read counts as this one, since building it says why.
+std::vector<ModuleChoice> host_networks(const ModuleChoice& choice);
+// Whether routed_family() may be another than its own.
 bool is_routed_as_inner(std::string_view family);
 
 // All of them, in the order of `weft list topology`.

@@ -8,6 +8,7 @@
 #include "goal/collectives/nccl/node.h"
 #include "goal/collectives/selection_profiles.h"
 #include "sim/units/module.h"
+#include "topologies/composed.h"
 #include "topologies/families.h"
 
 namespace weft::sim {
@@ -26,6 +27,8 @@ struct Inside {
   std::string node;    // kind of node, as NCCL's tables have it; "": not told
   std::string other;   // a kind that they don't have
   std::string gpus;    // of a node; "": as many as its kind has
+
+  bool operator==(const Inside&) const = default;
 };
 
 bool has_tables(std::string_view node) {
@@ -33,23 +36,39 @@ bool has_tables(std::string_view node) {
   return std::ranges::find(all, node, &goal::nccl::NodePreset::name) != all.end();
 }
 
-Inside inside_of(const Scenario& resolved) {
-  const ModuleChoice& topology = resolved.topology;
-  Inside inside;
-  // What files describe, and models without a topology, may be nodes of anything.
-  if (topology.empty() || topology.name.ends_with("_file")) return inside;
-  inside.known = true;
-  if (!has_gpu_nodes(resolved)) {
-    const std::string ranks = value_of(resolved.hosts.given, "ranks_per_host");
-    inside.gpus = ranks.empty() ? "1" : ranks;
-    return inside;
-  }
-  std::string node = value_of(topology.given, "node");
+bool is_of_nodes(const ModuleChoice& network) {
+  const auto& all = topologies::families();
+  const auto family =
+      std::ranges::find_if(all, [&](const auto& each) { return each.info.name == network.name; });
+  return family != all.end() && family->has_accelerators;
+}
+
+// Of hosts that are nodes' accelerators.
+Inside inside_of_nodes(const ModuleChoice& network) {
+  Inside inside{.known = true};
+  std::string node = value_of(network.given, "node");
   if (node.starts_with("hgx_")) node.replace(0, 3, "dgx");
   (node.empty() || has_tables(node) ? inside.node : inside.other) = node;
-  inside.gpus = value_of(topology.given, "accelerators");
+  inside.gpus = value_of(network.given, "accelerators");
   if (inside.gpus.empty() && node.empty()) inside.gpus = "8";
   return inside;
+}
+
+Inside inside_of(const Scenario& resolved) {
+  const ModuleChoice& topology = resolved.topology;
+  // What files describe, and models without a topology, may be nodes of anything.
+  if (topology.empty() || topology.name.ends_with("_file")) return {};
+  if (!has_gpu_nodes(resolved)) {
+    const std::string ranks = value_of(resolved.hosts.given, "ranks_per_host");
+    return {.known = true, .gpus = ranks.empty() ? "1" : ranks};
+  }
+  const std::vector<ModuleChoice> networks = topologies::host_networks(topology);
+  const Inside first = inside_of_nodes(networks.front());
+  // Sites with nodes of different kinds have no one answer.
+  const bool alike = std::ranges::all_of(networks, [&](const ModuleChoice& each) {
+    return is_of_nodes(each) && inside_of_nodes(each) == first;
+  });
+  return alike ? first : Inside{};
 }
 
 std::string profile_of(const Scenario& resolved) {
@@ -85,8 +104,7 @@ void tell_contradictions(const ModuleChoice& profile, const Inside& inside, bool
 }  // namespace
 
 bool has_gpu_nodes(const Scenario& resolved) {
-  return !resolved.topology.empty() &&
-         find_module(topologies::families(), resolved.topology, "topology").has_accelerators;
+  return std::ranges::any_of(topologies::host_networks(resolved.topology), is_of_nodes);
 }
 
 bool is_nccl(std::string_view profile) { return profile.substr(0, profile.find(':')) == goal::kNcclProfile; }

@@ -102,6 +102,42 @@ class CompareNetworks(WeftTest):
         self.assertFalse(json.loads(self.weft("compare-networks", "permutation:size=1MB", *networks, "--json").stdout)["same_work"])
         self.assertEqual(self.weft("compare-networks", "permutation:size=1MB,ranks=16", *networks).stderr, "")
 
+    def test_training_tells_what_a_token_costs_and_what_it_waits_for(self):
+        app, slow, fast = "llm:model=tiny,dp=4", "single_switch:hosts=4,link=10Gbps", "single_switch:hosts=4,link=100Gbps"
+        command = ["compare-networks", app, "--topology", slow, "--topology", fast, "--network", "flow", "--seeds", "2"]
+        prices = ["--years", "2", "--endpoint-price", "1000"]
+        told = json.loads(self.weft(*command, *prices, "--json", "--csv", "table.csv").stdout)["rows"]
+        with open(self.folder / "table.csv", newline="") as table:
+            written = list(csv.DictReader(table))
+        self.assertEqual([row["topology"] for row in told], [fast, slow])
+        for row, line in zip(told, written):
+            self.weft("sim", "--traffic", app, "--topology", row["topology"], "--network", "flow", "-q", "-o", "RUN")
+            summary = json.loads((self.folder / "RUN/summary.json").read_text())
+            self.assertAlmostEqual(row["tokens_per_second"] / summary["tokens_per_second"], 1, 9)
+            # 2 years of 365.25 days; four endpoints at 1,000 $.
+            tokens = 2 * 365.25 * 86400 * row["tokens_per_second"]
+            self.assertAlmostEqual(row["price_per_million_tokens"] / (1e6 * (row["price"] + 4000) / tokens), 1, 9)
+            self.assertAlmostEqual(float(line["price_per_million_tokens"]) / row["price_per_million_tokens"], 1, 4)
+            waits = {axis: share["share"] for axis, share in row["exposed_communication"].items()}
+            self.assertEqual(waits.keys(), summary["exposed_communication"].keys())
+            for axis, share in waits.items():
+                self.assertAlmostEqual(share, summary["exposed_communication"][axis]["share"], 9)
+                self.assertAlmostEqual(float(line["exposed_" + axis]), share, 5)
+            self.assertLessEqual(row["compute_share"] + sum(waits.values()), 1 + 1e-9)
+        # The same computing in a longer time, the rest of which waits for gradients.
+        self.assertAlmostEqual(told[0]["compute_share"] * told[0]["runtime_ns"], told[1]["compute_share"] * told[1]["runtime_ns"], 0)
+        self.assertGreater(told[1]["exposed_communication"]["dp"]["share"], told[0]["exposed_communication"]["dp"]["share"])
+        text = self.weft(*command, *prices).stdout
+        self.assertIn("the network's price and 1000 $ for each endpoint over 2 years", text)
+        self.assertRegex(text, r"tokens/s +\$/Mtoken +compute .*dp")
+        for option in ["--years", "0"], ["--endpoint-price", "-1"]:
+            self.assertIn(option[0], self.weft(*command, *option, status=2).stderr)
+
+    def test_what_has_no_tokens_has_no_price_for_them(self):
+        command = ["compare-networks", SPARSE, "--topology", "fat_tree:k=4", "--topology", "torus:dims=4x4", "--network", "flow", "--seeds", "1"]
+        self.assertIsNone(json.loads(self.weft(*command, "--json").stdout)["rows"][0]["price_per_million_tokens"])
+        self.assertNotIn("Mtoken", self.weft(*command).stdout)
+
     def test_what_fails_is_told(self):
         done = self.weft("compare-networks", SPARSE, "--topology", "fat_tree:k=4", "--topology", "fat_tree:k=2", "--json", "--seeds",
                          "1", status=2)

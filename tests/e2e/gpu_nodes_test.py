@@ -102,6 +102,12 @@ class Nodes(unittest.TestCase):
         self.assertGreater(took * 1e-3, 2 * 7 / 8 * 10e6 / 50e3)
         _, (hint,) = told("single_switch:hosts=8", "nccl:node=dgx_h100")
         self.assertIn("each host of this topology stands alone", hint)
+        # Nodes of sites far apart are nodes, too: within one, a collective takes as long as on one alone.
+        site = "scale_up:node=dgx_a100,of=[single_switch:hosts=2]"
+        self.assertEqual(told(f"datacenters:of=[{site}]", "nccl"), (a100, []))
+        # Sites with different nodes have no one kind.
+        _, (hint,) = told(f"datacenters:of=[{site}; scale_up:node=dgx_h100,of=[single_switch:hosts=2]]", "nccl")
+        self.assertIn("neither profile nor topology says", hint)
         _, (hint,) = told("scale_up:accelerators=4,of=[single_switch:hosts=2]", "nccl")
         self.assertIn("dgx_h100 with 4 GPUs a node, as neither profile nor topology says", hint)
 

@@ -34,6 +34,7 @@ struct Options {
   std::string networks, fabric, network, prices = topologies::price_list_names().front(), csv, seeds = "5";
   std::optional<std::string> output;
   std::optional<std::uint32_t> slots;
+  TokenPrices token_prices;
   bool json = false, dry_run = false;
 };
 
@@ -205,7 +206,13 @@ void tell(const Options& options, const NetworkTable& table) {
   for (const std::string& each : table.other_work) log::warn(each);
 }
 
+void check(const TokenPrices& prices) {
+  if (!(prices.years > 0)) throw InputError("--years must be above 0");
+  if (!(prices.endpoint_price >= 0)) throw InputError("--endpoint-price must be 0 or more");
+}
+
 int compare(const Options& options) {
+  check(options.token_prices);
   Comparison comparison(options);
   if (options.dry_run) {
     print_text(fmt::format("{} runs\n", comparison.points().size()));
@@ -217,7 +224,8 @@ int compare(const Options& options) {
   folder.save();
   const int signal = run_told(folder, sweep::Engine::kLocal, options.slots, options.json);
   if (signal != 0) return 128 + signal;
-  const NetworkTable table = network_table(folder, options.apps, comparison.networks(), comparison.seeds());
+  const NetworkTable table =
+      network_table(folder, options.apps, comparison.networks(), comparison.seeds(), options.token_prices);
   if (options.output) {
     sweep::write_tables(folder);
     write_csv(place.path() + "/networks.csv", table);
@@ -243,6 +251,14 @@ void add_compare_networks(Command& command, int& exit_code) {
   command.add_option("--fabric", options->fabric,
                      "The same for all; default: that of each family, which is told");
   command.add_option("--prices", options->prices, "List of prices, a name or a file").with_default();
+  command
+      .add_option("--years", options->token_prices.years,
+                  "Years of training day and night over which $ per token are reckoned")
+      .with_default();
+  command
+      .add_option("--endpoint-price", options->token_prices.endpoint_price,
+                  "What an endpoint costs beside the network, $, for $ per token")
+      .with_default();
   command.add_option("--seeds", options->seeds, "How many seeds, 5, or which, 3..9").with_default();
   command.add_option("--set", options->sets, "FIELD=VALUE: any field of the scenario").repeated();
   command.add_option("--jobs", options->slots, "Runs side by side; by default cores / threads of a run")

@@ -20,6 +20,16 @@ using Json = nlohmann::ordered_json;
 
 // ---- From runs to rows ----
 
+void take_training(const Json& summary, NetworkRow& row) {
+  row.tokens_per_second += summary.value("tokens_per_second", 0.0);
+  row.compute_share += summary.value(Json::json_pointer("/first_cpu/compute_share"), 0.0);
+  const Json exposed = summary.value("exposed_communication", Json::object());
+  for (const auto& [axis, waiting] : exposed.items()) {
+    row.exposed[axis].all += waiting.value("share", 0.0);
+    row.exposed[axis].unsent += waiting.value("unsent_share", 0.0);
+  }
+}
+
 void take(const sweep::Result& result, NetworkRow& row) {
   const Json& summary = result.summary;
   const std::string routing = summary.value("routing", "");
@@ -33,6 +43,16 @@ void take(const sweep::Result& result, NetworkRow& row) {
   if (const std::string cause = summary.value("bound_by", ""); !cause.empty()) row.bound_by.insert(cause);
   for (const Json& warning : summary.value("warnings", Json::array())) {
     row.warnings.insert(warning.get<std::string>());
+  }
+  take_training(summary, row);
+}
+
+// From sums over seeds to means.
+void divide_by(double seeds, NetworkRow& row) {
+  for (double* sum : {&row.messages, &row.bytes, &row.tokens_per_second, &row.compute_share}) *sum /= seeds;
+  for (auto& [axis, share] : row.exposed) {
+    share.all /= seeds;
+    share.unsent /= seeds;
   }
 }
 
@@ -48,8 +68,7 @@ NetworkRow row_of(const sweep::Folder& folder, const std::string& application, c
     take(*result, row);
   }
   if (times.size() != seeds) return row;
-  row.messages /= static_cast<double>(seeds);
-  row.bytes /= static_cast<double>(seeds);
+  divide_by(static_cast<double>(seeds), row);
   row.runtime_ns = sweep::estimate(times);
   return row;
 }
@@ -136,9 +155,16 @@ std::string cell(const std::optional<double>& value, const char* form, double fa
 
 std::string cause(const NetworkRow& row) { return fmt::format("{}", fmt::join(row.bound_by, " / ")); }
 
-std::string line_of(const NetworkRow& row) {
+// Names of networks of networks are long.
+std::size_t width_of(std::span<const NetworkRow> rows) {
+  std::size_t width = 44;
+  for (const NetworkRow& row : rows) width = std::max(width, row.network.topology.size());
+  return width;
+}
+
+std::string line_of(const NetworkRow& row, std::size_t width) {
   const bool spread = row.runtime_ns && row.runtime_ns->count > 1;
-  return fmt::format("{:<44} {:>10} {:>23} {:>9} {:>7} {:>11}  {}{}\n", row.network.topology,
+  return fmt::format("{:<{}} {:>10} {:>23} {:>9} {:>7} {:>11}  {}{}\n", row.network.topology, width,
                      row.runtime_ns ? readable(row.runtime_ns->mean) : "failed",
                      spread ? readable(row.low()) + " - " + readable(row.high()) : "",
                      cell(row.network.price, "{:.0f}", 1e-3), cell(row.network.watts, "{:.1f}", 1e-3),
@@ -160,6 +186,65 @@ std::string verdict(std::span<const NetworkRow> rows) {
                      rows[0].runtime_ns->count > 1 ? "" : "; with one seed it isn't known how sure that is");
 }
 
+std::set<std::string> axes_of(std::span<const NetworkRow> rows) {
+  std::set<std::string> axes;
+  for (const NetworkRow& row : rows) {
+    for (const auto& [axis, share] : row.exposed) axes.insert(axis);
+  }
+  return axes;
+}
+
+// Each axis without what had not been sent, which is one column of all.
+std::string shares_of(const NetworkRow& row, const std::set<std::string>& axes) {
+  std::string text = fmt::format(" {:>8.1f}%", 100 * row.compute_share);
+  double unsent = 0;
+  for (const std::string& axis : axes) {
+    const auto share = row.exposed.find(axis);
+    const ExposedShare of = share == row.exposed.end() ? ExposedShare() : share->second;
+    text += fmt::format(" {:>{}.1f}%", 100 * (of.all - of.unsent), std::max(axis.size(), std::size_t{6}) - 1);
+    unsent += of.unsent;
+  }
+  return text + fmt::format(" {:>6.1f}%", 100 * unsent);
+}
+
+std::string explained(const TokenPrices& prices) {
+  const std::string beside =
+      prices.endpoint_price > 0 ? fmt::format(" and {:.0f} $ for each endpoint", prices.endpoint_price) : "";
+  return fmt::format(
+      "$/Mtoken: the network's price{} over {:g} years, by a million tokens (--years, --endpoint-price); "
+      "then "
+      "shares of\nthe runtime: computing, what it waits for by axis, and waiting for what was not sent yet "
+      "(a "
+      "pipeline's bubble).\n",
+      beside, prices.years);
+}
+
+// What the steps of training cost, where the application has tokens.
+std::string training_text(std::span<const NetworkRow> rows, const TokenPrices& prices, std::size_t width) {
+  if (std::ranges::none_of(rows, [](const NetworkRow& row) { return row.tokens_per_second > 0; })) return "";
+  const std::set<std::string> axes = axes_of(rows);
+  std::string text = fmt::format("{:<{}} {:>12} {:>10} {:>9}", "", width, "tokens/s", "$/Mtoken", "compute");
+  for (const std::string& axis : axes) text += fmt::format(" {:>6}", axis);
+  text += " unsent\n";
+  for (const NetworkRow& row : rows) {
+    if (!row.runtime_ns) continue;
+    text += fmt::format("{:<{}} {:>12.5g} {:>10}{}\n", row.network.topology, width, row.tokens_per_second,
+                        cell(row.price_per_million_tokens(prices), "{:.4f}"), shares_of(row, axes));
+  }
+  return text + explained(prices);
+}
+
+std::optional<double> tokens_of(const NetworkRow& row) {
+  return row.tokens_per_second > 0 ? std::optional(row.tokens_per_second) : std::nullopt;
+}
+
+Json exposed_of(const NetworkRow& row) {
+  Json json = Json::object();
+  for (const auto& [axis, share] : row.exposed)
+    json[axis] = {{"share", share.all}, {"unsent_share", share.unsent}};
+  return json;
+}
+
 // The rows of one application each.
 void by_application(const NetworkTable& table,
                     const std::function<void(std::span<const NetworkRow>)>& visit) {
@@ -179,11 +264,19 @@ std::optional<double> NetworkRow::price_time() const {
   return *network.price * runtime_ns->mean / 1e9;
 }
 
+std::optional<double> NetworkRow::price_per_million_tokens(const TokenPrices& prices) const {
+  if (!network.price || tokens_per_second <= 0) return std::nullopt;
+  constexpr double kSecondsOfYear = 365.25 * 86400;
+  const double dollars = *network.price + prices.endpoint_price * static_cast<double>(endpoints);
+  return 1e6 * dollars / (prices.years * kSecondsOfYear * tokens_per_second);
+}
+
 bool NetworkTable::tie() const { return std::ranges::any_of(rows, &NetworkRow::tie); }
 
 NetworkTable network_table(const sweep::Folder& folder, const std::vector<std::string>& applications,
-                           const std::vector<PricedNetwork>& networks, std::size_t seeds) {
-  NetworkTable table{.seeds = seeds};
+                           const std::vector<PricedNetwork>& networks, std::size_t seeds,
+                           const TokenPrices& token_prices) {
+  NetworkTable table{.seeds = seeds, .token_prices = token_prices};
   for (const std::string& application : applications) {
     std::vector<NetworkRow> rows;
     for (const PricedNetwork& network : networks) rows.push_back(row_of(folder, application, network, seeds));
@@ -200,14 +293,15 @@ std::string as_text(const NetworkTable& table) {
   for (const std::string& each : table.differences) text += each + "\n";
   std::set<std::string> warnings;
   by_application(table, [&](std::span<const NetworkRow> rows) {
-    text += fmt::format("{}{}\n{:<44} {:>10} {:>23} {:>9} {:>7} {:>11}  {}\n", text.empty() ? "" : "\n",
-                        rows[0].application, "network", "runtime", table.seeds > 1 ? "95% of means" : "",
-                        "k$", "kW", "$ x s", "bound by");
+    const std::size_t width = width_of(rows);
+    text += fmt::format("{}{}\n{:<{}} {:>10} {:>23} {:>9} {:>7} {:>11}  {}\n", text.empty() ? "" : "\n",
+                        rows[0].application, "network", width, "runtime",
+                        table.seeds > 1 ? "95% of means" : "", "k$", "kW", "$ x s", "bound by");
     for (const NetworkRow& row : rows) {
-      text += line_of(row);
+      text += line_of(row, width);
       warnings.insert(row.warnings.begin(), row.warnings.end());
     }
-    text += verdict(rows);
+    text += verdict(rows) + training_text(rows, table.token_prices, width);
   });
   for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
   return text;
@@ -219,17 +313,28 @@ std::string as_csv(const NetworkTable& table) {
   };
   std::string text =
       "application,topology,fabric,routing,endpoints,runtime_ns,low_ns,high_ns,price,power,bound_by,tie,"
-      "ranks,"
-      "messages,bytes\n";
+      "ranks,messages,bytes,tokens_per_second,price_per_million_tokens,compute_share";
+  const std::set<std::string> axes = axes_of(table.rows);
+  for (const std::string& axis : axes) text += fmt::format(",exposed_{0},unsent_{0}", axis);
+  text += "\n";
   for (const NetworkRow& row : table.rows) {
     const std::string times =
         row.runtime_ns ? fmt::format("{:.3f},{:.3f},{:.3f}", row.runtime_ns->mean, row.low(), row.high())
                        : ",,";
     text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.17g},{:.17g}\n", results::csv_field(row.application),
-                    results::csv_field(row.network.topology), row.fabric, row.routing, row.endpoints, times,
-                    number(row.network.price, "{:.2f}"), number(row.network.watts, "{:.1f}"),
-                    results::csv_field(cause(row)), row.tie ? 1 : 0, row.ranks, row.messages, row.bytes);
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.17g},{:.17g},{},{},{:.6g}",
+                    results::csv_field(row.application), results::csv_field(row.network.topology), row.fabric,
+                    row.routing, row.endpoints, times, number(row.network.price, "{:.2f}"),
+                    number(row.network.watts, "{:.1f}"), results::csv_field(cause(row)), row.tie ? 1 : 0,
+                    row.ranks, row.messages, row.bytes, number(tokens_of(row), "{:.6g}"),
+                    number(row.price_per_million_tokens(table.token_prices), "{:.6g}"), row.compute_share);
+    for (const std::string& axis : axes) {
+      const auto share = row.exposed.find(axis);
+      text += share == row.exposed.end()
+                  ? ",,"
+                  : fmt::format(",{:.6g},{:.6g}", share->second.all, share->second.unsent);
+    }
+    text += "\n";
   }
   return text;
 }
@@ -243,23 +348,28 @@ Json as_json(const NetworkTable& table) {
                {"tie", table.tie()}};
   for (const NetworkRow& row : table.rows) {
     const bool known = row.runtime_ns.has_value();
-    json["rows"].push_back({{"application", row.application},
-                            {"topology", row.network.topology},
-                            {"fabric", row.fabric},
-                            {"routing", row.routing},
-                            {"endpoints", row.endpoints},
-                            {"runtime_ns", known ? Json(row.runtime_ns->mean) : Json()},
-                            {"low", known ? Json(row.low()) : Json()},
-                            {"high", known ? Json(row.high()) : Json()},
-                            {"price", value(row.network.price)},
-                            {"power", value(row.network.watts)},
-                            {"price_time", value(row.price_time())},
-                            {"bound_by", cause(row)},
-                            {"tie", row.tie},
-                            {"ranks", row.ranks},
-                            {"messages", row.messages},
-                            {"bytes", row.bytes},
-                            {"warnings", row.warnings}});
+    json["rows"].push_back(
+        {{"application", row.application},
+         {"topology", row.network.topology},
+         {"fabric", row.fabric},
+         {"routing", row.routing},
+         {"endpoints", row.endpoints},
+         {"runtime_ns", known ? Json(row.runtime_ns->mean) : Json()},
+         {"low", known ? Json(row.low()) : Json()},
+         {"high", known ? Json(row.high()) : Json()},
+         {"price", value(row.network.price)},
+         {"power", value(row.network.watts)},
+         {"price_time", value(row.price_time())},
+         {"bound_by", cause(row)},
+         {"tie", row.tie},
+         {"ranks", row.ranks},
+         {"messages", row.messages},
+         {"bytes", row.bytes},
+         {"tokens_per_second", value(tokens_of(row))},
+         {"price_per_million_tokens", value(row.price_per_million_tokens(table.token_prices))},
+         {"compute_share", row.compute_share},
+         {"exposed_communication", exposed_of(row)},
+         {"warnings", row.warnings}});
   }
   return json;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
@@ -20,6 +21,16 @@ struct PricedNetwork {
   double endpoint_bps = 0;             // of one endpoint into the network; 0 where there is no price
 };
 
+// What tokens cost: a network's price, and that of each endpoint beside it, over the time that it is used.
+struct TokenPrices {
+  double years = 4, endpoint_price = 0;  // years of running all the time, $
+};
+
+// How long a rank's computing waits for an axis of communication, as shares of the runtime.
+struct ExposedShare {
+  double all = 0, unsent = 0;  // `unsent`: the part of it for what had not been sent, as a pipeline's bubble
+};
+
 // One application on one network.
 struct NetworkRow {
   std::string application;
@@ -30,17 +41,22 @@ struct NetworkRow {
   std::string fabric, routing;
   std::set<std::string> bound_by, warnings;  // of any seed
   std::uint64_t endpoints = 0, ranks = 0;
-  double messages = 0, bytes = 0;  // means over seeds
+  double messages = 0, bytes = 0;               // means over seeds, as are those below
+  double tokens_per_second = 0;                 // 0 where the application has no tokens
+  double compute_share = 0;                     // of the runtime
+  std::map<std::string, ExposedShare> exposed;  // by axis or kind of communication
 
   // Of a single seed, the runtime itself. REQUIRES: runtime_ns.
   double low() const { return runtime_ns->low.value_or(runtime_ns->mean); }
   double high() const { return runtime_ns->high.value_or(runtime_ns->mean); }
-  std::optional<double> price_time() const;  // $ s
+  std::optional<double> price_time() const;                                         // $ s
+  std::optional<double> price_per_million_tokens(const TokenPrices& prices) const;  // $
 };
 
 // What is told of a comparison.
 struct NetworkTable {
   std::size_t seeds = 0;
+  TokenPrices token_prices;
   std::vector<NetworkRow> rows;          // by application, the fastest first and what failed last
   std::vector<std::string> differences;  // of networks and of what was done on them, a line each
   std::vector<std::string>
@@ -52,7 +68,8 @@ struct NetworkTable {
 // REQUIRES: the folder's fields are application and topology; each application and network has `seeds`
 // points.
 NetworkTable network_table(const sweep::Folder& folder, const std::vector<std::string>& applications,
-                           const std::vector<PricedNetwork>& networks, std::size_t seeds);
+                           const std::vector<PricedNetwork>& networks, std::size_t seeds,
+                           const TokenPrices& token_prices);
 
 std::string as_text(const NetworkTable& table);
 std::string as_csv(const NetworkTable& table);
