@@ -46,7 +46,8 @@ void compare_with_table(Network& network, MinimalWays& ways) {
       for (const std::uint32_t c : network.channels.table->candidates(at, host)) {
         if (!(network.channels.hot[c].flags & kDown)) expected.push_back(c);
       }
-      const auto found = ways.towards(at, host, MinimalWays::kNoSet, [&]() -> auto& { return room; });
+      const auto found = ways.towards(
+          at, host, MinimalWays::kNoSet, [&]() -> auto& { return room; });
       REQUIRE(found.ports.size() == expected.size());
       for (std::size_t i = 0; i < expected.size(); ++i) {
         const std::uint32_t port = found.ports[i];
