@@ -160,9 +160,9 @@ class CreditQueues final : public LaneQueues<CreditPort> {
  private:
   enum PortFlag : std::uint8_t {
     kToHost = 1,
-    kStalled = 2,  // idle with packets that have no credits
-    kIsRead = 4,   // the other end reads what is returned; else it is told
-    kCrosses = 8,  // to another group of switches
+    kStalled = 2,     // idle with packets that have no credits
+    kIsRead = 4,      // the other end reads what is returned; else it is told
+    kCrosses = 8,     // to another group of switches
     kNeverFull = 16,  // what is at the other end takes all that comes
   };
   // What the other end of a cable returns, each good after a frame's time.

@@ -13,8 +13,8 @@ std::vector<ParameterSpec> marking_parameters();
 // Throws InputError for values that make no sense, here and below.
 QueueRule marking_rule(const Parameters& parameters, const QueueSite& site);
 
-// For disciplines with another limit than `capacity` (one of kNodeMemory marks nothing): kmin, kmax and pmax alone. `limit` names, as the object
-// of a sentence, what the automatic values are parts of.
+// For disciplines with another limit than `capacity` (one of kNodeMemory marks nothing): kmin, kmax and pmax
+// alone. `limit` names, as the object of a sentence, what the automatic values are parts of.
 std::vector<ParameterSpec> threshold_parameters(const std::string& limit);
 QueueRule marking_below(const Parameters& parameters, std::uint64_t limit_bytes);
 

@@ -32,8 +32,8 @@ struct Tier {
 
 bool is_in_node(const topologies::Node& node) { return node.domain != topologies::kNoDomain; }
 
-// Hosts' numbers: their own, but those of hosts inside nodes are counted where their NICs are plugged in, leaf
-// by leaf. (All of a rail's have the same place in their nodes.)
+// Hosts' numbers: their own, but those of hosts inside nodes are counted where their NICs are plugged in,
+// leaf by leaf. (All of a rail's have the same place in their nodes.)
 std::vector<std::uint32_t> numbers_of_hosts(const Topology& topology) {
   std::vector<std::uint32_t> numbers(topology.hosts());
   std::iota(numbers.begin(), numbers.end(), 0u);
@@ -155,7 +155,8 @@ class ModKPlan final : public SwitchPlan {
 };
 
 // By a host's number.
-std::uint32_t channel_of(const Topology& topology, const Tier& tier, const Candidates& next, std::uint32_t number) {
+std::uint32_t channel_of(const Topology& topology, const Tier& tier, const Candidates& next,
+                         std::uint32_t number) {
   return next[number / (leads_up(topology, next[0]) ? tier.divisor : tier.down) % next.size()];
 }
 
@@ -173,7 +174,8 @@ class DModKPaths final : public PathModel {
   void steps(Vertex at, PathState, std::uint32_t host, std::vector<PathStep>& steps) const override {
     const Candidates next = table_.candidates(at, host);
     if (next.empty()) return;
-    steps.push_back({.channel = channel_of(topology_, tiers_[topology_.node(at).tier], next, numbers_[host])});
+    steps.push_back(
+        {.channel = channel_of(topology_, tiers_[topology_.node(at).tier], next, numbers_[host])});
   }
 
  private:
