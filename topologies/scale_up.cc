@@ -331,7 +331,7 @@ Topology build_family(const Parameters& parameters) {
   Topology topology(to_short_form(info().name, parameters));
   add_notes(topology, domain);
   if (parameters.text("of").empty()) {
-    std::vector<std::string> unused = {"outer_links"};
+    std::vector<std::string> unused = {"nics", "outer_links"};
     for (const ParameterSpec& spec : with_cabling({})) unused.push_back(spec.name);
     for (const std::string& name : unused) {
       if (!parameters.automatic(name)) parameters.fail(name, "there is no network between nodes: give `of`");

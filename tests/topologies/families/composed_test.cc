@@ -179,6 +179,8 @@ TEST_CASE("scale-up: what can't be built") {
                     "scale_up: link is '100Gbps', but there is no network between nodes: give `of`");
   CHECK_THROWS_WITH(make("scale_up:outer_links=2"),
                     "scale_up: outer_links is '2', but there is no network between nodes: give `of`");
+  CHECK_THROWS_WITH(make("scale_up:nics=2"),
+                    "scale_up: nics is '2', but there is no network between nodes: give `of`");
   CHECK_THROWS_WITH(
       make("scale_up:of=[bcube:n=2,k=1]"),
       "scale_up: of is '[bcube:n=2,k=1]', but its hosts forward for others and can't be nodes of "
