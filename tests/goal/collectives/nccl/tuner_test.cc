@@ -305,7 +305,7 @@ TEST_CASE("the profile nccl chooses as the tuner says; what a graph asks for com
   CHECK(ring.algorithm->info.name == "nccl_ring");
   CHECK(ring.options.channels == 2);
   choices.profile = "nccl:algo=[ring,tree],proto=simple,gpus_per_node=4,max_channels=3";
-  const ChosenAlgorithm& simple =
+  const ChosenAlgorithm simple =
       CollectiveSelection(choices).choose({.kind = Kind::kBcast, .bytes = kMiB}, 16);
   CHECK(simple.options.format == WireFormat::kPlain);
   CHECK(simple.options.ranks_per_node == 4);
