@@ -27,32 +27,38 @@ std::string ranks_with_waiting(const Database& database) {
 }
 
 // A rank with several cpus waits while none of them works: the time of its job, not that of every cpu. (Where
-// several work at the same time, it waits less.)
+// several work at the same time, it waits less.) `share`: of the waiting of all cpus.
 std::string waiting_together(const std::string& ranks) {
-  return fmt::format(
-      "(SELECT r.job AS job, rank, host, r.finish_ns AS finish_ns, compute_ns, overhead_ns, messages_sent, "
-      "bytes_sent, bytes_received, r.waiting_ns * share AS waiting_ns, wait_network_ns * share AS "
-      "wait_network_ns, wait_peer_ns * share AS wait_peer_ns FROM (SELECT r.*, CASE WHEN r.waiting_ns > 0 "
-      "AND "
-      "compute_ns + overhead_ns + r.waiting_ns > 1.5 * (r.finish_ns - coalesce(jobs.start_ns, 0)) THEN "
-      "max(0.0, 1.0 * (r.finish_ns - coalesce(jobs.start_ns, 0) - compute_ns - overhead_ns) / r.waiting_ns) "
-      "ELSE 1 "
-      "END AS share FROM {} AS r LEFT JOIN jobs ON jobs.job = r.job) AS r)",
+  const std::string with_share = fmt::format(
+      R"((SELECT r.*, CASE WHEN r.waiting_ns > 0
+                       AND compute_ns + overhead_ns + r.waiting_ns > 1.5 * (r.finish_ns - coalesce(start_ns, 0))
+                  THEN max(0.0, 1.0 * (r.finish_ns - coalesce(start_ns, 0) - compute_ns - overhead_ns) / r.waiting_ns)
+                  ELSE 1 END AS share
+          FROM {} AS r LEFT JOIN jobs ON jobs.job = r.job))",
       ranks);
+  return fmt::format(
+      R"((SELECT job, rank, host, finish_ns, compute_ns, overhead_ns, messages_sent, bytes_sent, bytes_received,
+                 waiting_ns * share AS waiting_ns, wait_network_ns * share AS wait_network_ns,
+                 wait_peer_ns * share AS wait_peer_ns
+          FROM {}))",
+      with_share);
 }
 
 // Where slices of some ranks only were kept, bins know those of all.
 void add_waiting_of_jobs(const Database& database, Json& by_job) {
   if (!database.has_table("timeline_bins")) return;
   const Json bins = database.columns(
-      "SELECT job, sum(wait_network_ns) AS network, sum(wait_peer_ns) AS peer FROM timeline_bins GROUP BY "
+      "SELECT job, total(wait_network_ns) AS network, total(wait_peer_ns) AS peer FROM timeline_bins GROUP "
+      "BY "
       "job LIMIT 100000");
   for (std::size_t i = 0; i < bins["job"].size(); ++i) {
     for (std::size_t row = 0; row < by_job["job"].size(); ++row) {
       if (by_job["job"][row] != bins["job"][i]) continue;
       const double network = bins["network"][i], peer = bins["peer"][i];
+      // Bins have what every cpu waits.
+      const Json& waiting = by_job["waiting_ns"][row];
       const double share =
-          std::min(1.0, by_job["waiting_ns"][row].get<double>() / std::max(network + peer, 1.0));
+          waiting.is_number() ? std::min(1.0, waiting.get<double>() / std::max(network + peer, 1.0)) : 1.0;
       by_job["wait_network_ns"][row] = network * share;
       by_job["wait_peer_ns"][row] = peer * share;
     }

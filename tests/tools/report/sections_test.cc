@@ -131,6 +131,16 @@ TEST_CASE("a rank with several cpus waits while none of them works") {
   CHECK(times["by_job"]["waiting_ns"] == Json({80}));
 }
 
+TEST_CASE("a file that lacks a rank's waiting, or a bin's, is drawn all the same") {
+  const std::string bins = "INSERT INTO timeline_bins VALUES (0, 0, 0, 0, 5, 4, 0, 0, NULL, 1, 0);";
+  const Database unknown(
+      database_with("INSERT INTO ranks VALUES (0, 10, 0, 0, 4, 1, NULL, 1, 1, 8, 8, 1);" + bins));
+  const Json times = rank_times(unknown, Budget());
+  CHECK(times["by_job"]["waiting_ns"] == Json({nullptr}));
+  CHECK(times["by_job"]["wait_network_ns"] == Json({0}));
+  CHECK(times["by_job"]["wait_peer_ns"] == Json({1}));
+}
+
 TEST_CASE("a timeline that is too long keeps every k-th rank, and messages between these") {
   const Database database(database_with(
       rows(100,

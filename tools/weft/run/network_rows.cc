@@ -212,9 +212,8 @@ std::string explained(const TokenPrices& prices) {
       prices.endpoint_price > 0 ? fmt::format(" and {:.0f} $ for each endpoint", prices.endpoint_price) : "";
   return fmt::format(
       "$/Mtoken: the network's price{} over {:g} years, by a million tokens (--years, --endpoint-price); "
-      "then "
-      "shares of\nthe runtime: computing, what it waits for by axis, and waiting for what was not sent yet "
-      "(a "
+      "then shares of\n"
+      "the runtime: computing, what it waits for by axis, and waiting for what was not sent yet (a "
       "pipeline's bubble).\n",
       beside, prices.years);
 }
