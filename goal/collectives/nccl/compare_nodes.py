@@ -53,9 +53,11 @@ def slower_nic(point):
 
 
 def topology(point):
-    node = f"node={point['node']},accelerators={point['per_node']},nics={nics(point)}{slower_nic(point)}"
-    nodes = point["gpus"] // point["per_node"]
-    return f"scale_up:{node}" if nodes == 1 else f"scale_up:of=[single_switch:hosts={nodes * nics(point)}],{node}"
+    node = f"node={point['node']},accelerators={point['per_node']}{slower_nic(point)}"
+    if point["gpus"] == point["per_node"]:
+        return f"scale_up:{node}"
+    hosts = point["gpus"] // point["per_node"] * nics(point)
+    return f"scale_up:of=[single_switch:hosts={hosts}],{node},nics={nics(point)}"
 
 
 def traffic(point, folder):
