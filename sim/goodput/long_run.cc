@@ -239,9 +239,9 @@ class Run {
 }  // namespace
 
 std::string_view name(Cause cause) {
-  constexpr std::array<std::string_view, kCauses> kNames = {
-      "computing", "checkpoints", "lost_work",      "restarts",       "detection",
-      "stragglers", "degraded",    "fewer_replicas", "reconfiguration"};
+  constexpr std::array<std::string_view, kCauses> kNames = {"computing", "checkpoints",    "lost_work",
+                                                            "restarts",  "detection",      "stragglers",
+                                                            "degraded",  "fewer_replicas", "reconfiguration"};
   return kNames[cause];
 }
 

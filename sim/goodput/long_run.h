@@ -15,9 +15,9 @@ enum class LinkFailures : std::uint8_t {
 
 // Times are in seconds and rates are per second, of the whole machine.
 struct LongRun {
-  double step_s = 0;          // a step, undisturbed; above 0
-  double duration_s = 0;      // when to stop; above 0
-  std::uint64_t steps = 0;    // or as soon as so many are done and safe; 0: only then
+  double step_s = 0;        // a step, undisturbed; above 0
+  double duration_s = 0;    // when to stop; above 0
+  std::uint64_t steps = 0;  // or as soon as so many are done and safe; 0: only then
 
   double failure_rate = 0;  // of devices
   double restart_s = 0;     // from a failure until steps are made again; failures during it begin it anew

@@ -29,6 +29,7 @@
 #include "tools/weft/run/compare_networks.h"
 #include "tools/weft/run/explain.h"
 #include "tools/weft/run/export.h"
+#include "tools/weft/run/goodput.h"
 #include "tools/weft/run/jobs.h"
 #include "tools/weft/run/report.h"
 #include "tools/weft/run/sim.h"
@@ -50,6 +51,8 @@ std::vector<Subcommand> subcommands() {
        "Run applications on several networks: times with their spread, prices, what bound each",
        add_compare_networks},
       {"explain", "Tell what bound a run, and what would have made it faster", add_explain},
+      {"goodput", "Tell how far training gets in a month, with failures, checkpoints and restarts",
+       add_goodput},
       {"sweep", "Run a scenario with many values of its fields and many seeds, side by side", add_sweep},
       {"report", "Make a page that shows a run, or several side by side", add_report},
       {"bundle", "Pack a run with all that it was made from, for others to make it again", add_bundle},

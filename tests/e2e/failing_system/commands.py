@@ -35,7 +35,7 @@ MANUAL = ["weft.1", *(f"weft-{name}.1" for name in (
     "trace", "trace-info", "import", "goal", "goal-gen", "goal-info", "goal-check", "goal-print", "goal-convert", "goal-merge",
     "goal-regroup", "goal-scale", "goal-perturb", "goal-slice", "goal-extrapolate", "goal-stats", "goal-export", "sim", "topo",
     "topo-gen", "topo-info", "topo-analyze", "topo-compare", "topo-cost", "topo-draw", "topo-export", "sweep", "sweep-status", "sweep-collect", "compare-networks", "explain", "report", "bundle", "verify", "route", "route-show",
-    "route-load", "route-check", "place", "nccl", "nccl-explain", "jobs", "list", "describe", "export", "export-perfetto", "manual", "completion"))]
+    "route-load", "route-check", "place", "goodput", "nccl", "nccl-explain", "jobs", "list", "describe", "export", "export-perfetto", "manual", "completion"))]
 COMMANDS = [
     Command(("sim", "--traffic", "shift:size=20KB", *SWITCH, "-o", "RUN", "-q", *ALL_FILES), folder=True),
     Command(("sim", "--goal", "../in/b.weft", "--network", "loggops", "--seed", "2", "-o", "RUN", "--no-flows"), folder=True, steady=False),
@@ -72,6 +72,7 @@ COMMANDS = [
     # Its tables stand beside the runs.
     Command(("sweep", "collect", "../in/SWEEP"), steady=False, caught=False),
     writing("explain ../in/RUN --json"),
+    writing("goodput 3.9s --gpus 64 -o out.csv", "out.csv"),
     writing("bundle ../in/RUN -o out.tar.zst", "out.tar.zst"),
     writing("verify ../in/RUN.tar.zst"),
     writing("report ../in/RUN -o out.html", "out.html"),

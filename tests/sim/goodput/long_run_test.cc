@@ -92,8 +92,8 @@ TEST_CASE("the interval is that of the minimum, by Lambert's W") {
 
 TEST_CASE("simulated runtimes are Daly's") {
   // M, checkpoint, restart, interval, all in minutes: his cases, and failures in most restarts.
-  const std::vector<std::array<double, 4>> cases = {
-      {1440, 5, 10, 117}, {360, 5, 10, 57}, {360, 5, 10, 20}, {360, 5, 10, 300}, {15, 5, 10, 9}, {10, 1, 20, 5}};
+  const std::vector<std::array<double, 4>> cases = {{1440, 5, 10, 117}, {360, 5, 10, 57}, {360, 5, 10, 20},
+                                                    {360, 5, 10, 300},  {15, 5, 10, 9},   {10, 1, 20, 5}};
   for (const auto& [between, checkpoint, restart, interval] : cases) {
     LongRun run = undisturbed(1e6);
     run.steps_between = static_cast<std::uint64_t>(interval * kMinute);
