@@ -16,18 +16,18 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import report  # noqa: E402
 
 SCENARIO = Path(__file__).with_name("step.txtpb")
-FAULT = "link=node 0 nic 0 / *,at=0ns"
+FAULT = "link=accelerator 0.0 / leaf 0.0,rate=0.5"  # a NIC of two ports that has lost one
 RETIRE, RESTART = ["--link-failures", "retire"], ["--link-failures", "restart"]
 # What is asked of weft goodput beside the step, the number of GPUs and the days.
 CASES = {
     "best interval": [],
-    "every 5 min": ["--checkpoint", "5min"],
+    "every 30 min": ["--checkpoint", "30min"],
     "every hour": ["--checkpoint", "1h"],
-    "written beside": ["--asynchronous", "1s", "--checkpoint-write", "1min"],
+    "written beside": ["--asynchronous", "300ms"],
     "restart in 2 min": ["--restart", "2min"],
     "links restart": RESTART,
     "links retired": RETIRE,
-    "and elastic": [*RETIRE, "--elastic", "--replicas", "128"],
+    "and elastic": [*RETIRE, "--elastic"],
 }
 CAUSES = {
     "restarts": report.RED,

@@ -52,6 +52,15 @@ down = (1 - math.exp(-1)) * (1 - 1 / a["degraded_factor"])
 assert abs(a["shares"]["degraded"] / down - 1) < 0.03, (a, down)
 PY
 
+expect "more replicas" 0 '^tokens ' '' goodput RUN --gpus 4096 --mtbf never --steps 1000
+python3 - out.txt RUN <<'PY' || { echo "FAILED: tokens of more replicas"; failed=1; }
+import json, re, sys
+tokens = float(re.search(r"^tokens +(\S+)", open(sys.argv[1]).read(), re.M)[1])
+run = json.load(open(sys.argv[2] + "/summary.json"))
+# Two steps of 4 GPUs in the run, 1,000 of 1,024 times as many here.
+assert abs(tokens / (run["tokens_per_second"] * run["makespan_ns"] * 1e-9 / 2 * 1024 * 1000) - 1) < 1e-3, tokens
+PY
+expect "half a replica" 2 '' '^weft: --gpus is 3, but a replica of RUN has 2 GPUs$' goodput RUN --gpus 3
 expect "no such folder" 2 '' '^weft: nowhere/run: there is no such folder of a run$' goodput nowhere/run
 expect "neither run nor time" 2 '' "^weft: the step .no folder of a run. is 'RUM'; expected a time above 0 like 3.9s" goodput RUM
 expect "no GPUs" 2 '' '^weft: a time .* use --gpus$' goodput 3s

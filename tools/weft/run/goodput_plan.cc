@@ -79,14 +79,25 @@ class Planner {
       throw InputError("a time doesn't say how many GPUs take the step: use --gpus");
     }
     plan_.gpus = options_.gpus ? *options_.gpus : *plan_.step.gpus;
-    if (options_.gpus && plan_.step.gpus && *options_.gpus != *plan_.step.gpus) {
-      assume("failures of {} GPUs, and steps of a run with {} (--gpus)", grouped(*options_.gpus),
-             grouped(*plan_.step.gpus));
-    }
+    if (plan_.step.gpus && plan_.gpus != *plan_.step.gpus) take_more_replicas();
     if (options_.tokens_per_step)
       plan_.step.tokens = number_in(*options_.tokens_per_step, "--tokens-per-step", 1, 1e18);
     for (const std::string& remark : plan_.step.remarks) plan_.assumptions.push_back(remark);
     plan_.run.step_s = plan_.step.time_s;
+  }
+
+  // Other numbers of GPUs than the run has.
+  void take_more_replicas() {
+    TrainingStep& step = plan_.step;
+    if (step.replicas && std::uint64_t{plan_.gpus} * *step.replicas % *step.gpus != 0) {
+      throw InputError(fmt::format("--gpus is {}, but a replica of {} has {} GPUs", plan_.gpus, step.run,
+                                   *step.gpus / *step.replicas));
+    }
+    scale_ = static_cast<double>(plan_.gpus) / *step.gpus;
+    if (step.tokens) *step.tokens *= scale_;
+    if (step.replicas) step.replicas = static_cast<std::uint32_t>(std::llround(*step.replicas * scale_));
+    assume("{} GPUs take steps as long as the run's {} do, each replica with as many tokens (--gpus)",
+           grouped(plan_.gpus), grouped(*step.gpus));
   }
 
   void take_failures() {
@@ -156,10 +167,10 @@ class Planner {
     if (!options_.links && plan_.step.run.empty()) {
       throw InputError("a time doesn't say how many links there are: use --links");
     }
-    const std::uint64_t links = options_.links ? *options_.links : cables_of_run(plan_.step.run);
-    if (!options_.links)
-      assume("{} cables between nodes and switches (--links)", grouped(static_cast<double>(links)));
-    return static_cast<double>(links) / parse_span(*options_.link_mtbf, "--link-mtbf");
+    const double links = options_.links ? static_cast<double>(*options_.links)
+                                        : scale_ * static_cast<double>(cables_of_run(plan_.step.run));
+    if (!options_.links) assume("{} cables between nodes and switches (--links)", grouped(links));
+    return links / parse_span(*options_.link_mtbf, "--link-mtbf");
   }
 
   void take_elastic() {
@@ -295,6 +306,7 @@ class Planner {
 
   const GoodputOptions& options_;
   GoodputPlan plan_;
+  double scale_ = 1;  // so many times the GPUs of the run
 };
 
 }  // namespace
