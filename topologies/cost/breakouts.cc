@@ -148,23 +148,23 @@ class Planner {
     return most;
   }
 
-  // From two beginnings, as ports at both ends may have to be broken out together: none broken out, and the
-  // cheapest switches.
+  // From two beginnings, as ports at both ends may have to be broken out together: no ports broken out, and
+  // all.
   Cost cheapest() {
-    for (SwitchClass& each : classes_) each.chosen = whole(each);
+    for (SwitchClass& each : classes_) each.chosen = first(each, true);
     const Cost from_whole = descend();
     std::vector<std::size_t> chosen;
-    for (SwitchClass& each : classes_) chosen.push_back(std::exchange(each.chosen, 0));
-    const Cost from_cheapest = descend();
-    if (from_cheapest.better_than(from_whole)) return from_cheapest;
+    for (SwitchClass& each : classes_) chosen.push_back(std::exchange(each.chosen, first(each, false)));
+    const Cost from_broken_out = descend();
+    if (from_broken_out.better_than(from_whole)) return from_broken_out;
     for (std::size_t i = 0; i < classes_.size(); ++i) classes_[i].chosen = chosen[i];
     return from_whole;
   }
 
-  // The cheapest with a port for every link, or else the cheapest of all.
-  static std::size_t whole(const SwitchClass& of) {
+  // The cheapest with a port for every link or without, or else the cheapest of all.
+  static std::size_t first(const SwitchClass& of, bool whole) {
     const auto found = std::find_if(of.options.begin(), of.options.end(),
-                                    [](const Option& option) { return option.is_whole(); });
+                                    [&](const Option& option) { return option.is_whole() == whole; });
     return found == of.options.end() ? 0 : static_cast<std::size_t>(found - of.options.begin());
   }
 
