@@ -187,7 +187,8 @@ class Topo(unittest.TestCase):
                 self.assertIn(key, one)
 
     def test_cost(self):
-        cost = json.loads(self.out("topo", "cost", "slim_fly:q=5", "--json", "--no-bisection"))
+        network = ("topo", "cost", "slim_fly:q=5", "--json", "--no-bisection", "--switch", "16x400Gbps")  # a port for every link
+        cost = json.loads(self.out(*network))
         self.assertEqual((cost["endpoints"], cost["switches"], cost["cables"]), (200, 50, 375))
         counts = {part: sum(line["count"] for line in cost["lines"] if line["part"] == part) for part in ("switch", "cable", "nic")}
         self.assertEqual(counts, {"switch": 50, "cable": 375, "nic": 200})
@@ -195,8 +196,12 @@ class Topo(unittest.TestCase):
         self.assertAlmostEqual(cost["watts"], sum(line["watts"] for line in cost["lines"]))
         self.assertAlmostEqual(cost["price_per_endpoint"], cost["price"] / 200)
         self.weft("topo", "cost", "--print-prices", "modern", "-o", "mine.txtpb")
-        again = json.loads(self.out("topo", "cost", "slim_fly:q=5", "--json", "--no-bisection", "--prices", "mine.txtpb"))
+        again = json.loads(self.out(*network, "--prices", "mine.txtpb"))
         self.assertEqual(again["price"], cost["price"])
+        # 11 ports of 400 Gb/s, two to each of 800: six; 200 hosts and both ends of 175 cables at 50 switches.
+        split = json.loads(self.out("topo", "cost", "slim_fly:q=5", "--json", "--no-bisection", "--switch", "8x800Gbps"))
+        self.assertLess(split["cables"], cost["cables"])
+        self.assertEqual(split["lines"][0]["ports"], 50 * 8)
 
     def test_pictures_are_svg(self):
         (self.folder / "odd.csv").write_text('c,<a>\n<a>,"b&"\n"b&",c\'\n')

@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "sim/units/input_error.h"
+#include "topologies/cost/breakouts.h"
+#include "topologies/cost/cables.h"
 
 namespace weft::topologies {
 namespace {
@@ -42,6 +44,7 @@ class Clerk {
     for (const Edge& edge : topology_.edges()) {
       count_link(edge.from, edge.to, edge.link, placement.length_m[number++]);
     }
+    count_cables();
     for (std::uint32_t s = 0; s < topology_.switches(); ++s) count_switch(topology_.switch_at(s));
 
     Bill bill;
@@ -132,11 +135,15 @@ class Clerk {
 
   // `order` sorts the lines of a part.
   BillLine& add(Part part, std::uint64_t order, const std::string& item, double price, double watts,
-                double length_m = 0) {
+                double length_m = 0, double share = 1) {
     BillLine& line = lines_[{part, order, item}];
     line.part = part;
     line.item = item;
-    ++line.count;
+    if (share == 1) {
+      ++line.count;
+    } else if (++ends_[{part, order, item}] % 2 == 1) {  // a cable for each two ends
+      ++line.count;
+    }
     line.price += price;
     line.watts += watts;
     line.length_m += length_m;
@@ -149,37 +156,70 @@ class Clerk {
     for (const Vertex v : {a, b}) {
       if (topology_.node(v).kind == NodeKind::kSwitch) ++ports_[v].by_rate[link.rate];
     }
-    const CablePrice* cable = choose_cable(link, length_m);
-    if (cable == nullptr) return;  // a trace
-    add(Part::kCable, static_cast<std::uint64_t>(cable - prices_.cables.data()), cable->name,
-        cable->price_of(link.rate, length_m), cable->watts, length_m);
+    const CablePrice* cable = cheapest_cable(prices_, link.rate, link.cable, length_m);
+    if (cable == nullptr && link.cable == CableKind::kBackplane && !has_backplanes()) {
+      links_.push_back({a, b, link.rate, link.cable, length_m, 0});  // a trace
+      return;
+    }
+    links_.push_back({a, b, link.rate, link.cable, length_m,
+                      cable == nullptr ? kNoCable : cable->price_of(link.rate, length_m)});
     if (link.cable == CableKind::kBackplane) return;
     for (const Node* node : {&from, &to}) {
       if (is_endpoint(*node)) count_nic(link.rate);
     }
   }
 
-  // Null for a trace that the list does not price.
-  const CablePrice* choose_cable(const Link& link, double length_m) const {
-    const CablePrice *best = nullptr, *longest = nullptr;
-    bool kind_known = false;
-    for (const CablePrice& cable : prices_.cables) {
-      const bool open = link.cable == CableKind::kUnknown;
-      if (open ? cable.kind == CableKind::kBackplane : cable.kind != link.cable) continue;
-      kind_known = true;
-      if (link.rate > cable.rate) continue;
-      if (longest == nullptr || cable.up_to_m > longest->up_to_m) longest = &cable;
-      if (length_m > cable.up_to_m) continue;
-      if (best == nullptr || cable.price_of(link.rate, length_m) < best->price_of(link.rate, length_m)) {
-        best = &cable;
+  bool has_backplanes() const {
+    return std::any_of(prices_.cables.begin(), prices_.cables.end(),
+                       [](const CablePrice& cable) { return cable.kind == CableKind::kBackplane; });
+  }
+
+  // Is it a switch that is bought? Routers in hosts and what is inside of machines come with them.
+  bool is_bought(Vertex v) const {
+    const Node& node = topology_.node(v);
+    return node.kind == NodeKind::kSwitch && !node.in_host && node.domain == kNoDomain;
+  }
+
+  void count_cables() {
+    if (!prices_.breakouts.empty()) {
+      std::vector<bool> bought(topology_.nodes());
+      std::vector<std::uint8_t> tier(topology_.nodes());
+      for (Vertex v = 0; v < topology_.nodes(); ++v) {
+        bought[v] = is_bought(v);
+        tier[v] = topology_.node(v).tier;
+      }
+      plan_ = plan_ports(links_, bought, tier, prices_);
+      for (const SharedCable& cable : plan_.cables) count_shared(cable);
+    }
+    for (std::size_t l = 0; l < links_.size(); ++l) {
+      const BilledLink& link = links_[l];
+      if (!plan_.shares.empty() && plan_.shares[l]) continue;
+      const CablePrice* cable = cheapest_cable(prices_, link.rate, link.kind, link.length_m);
+      if (cable != nullptr) {
+        add_cable(*cable, link.straight, 1, link.length_m);
+      } else if (link.straight > 0) {
+        fail(fmt::format("it has no {}cable of {:.1f} m for {}",
+                         link.kind == CableKind::kLongHaul ? "long-haul " : "", link.length_m,
+                         to_string(link.rate)));
       }
     }
-    if (best != nullptr) return best;
-    // The network's word on the kind stands, whatever the length that we guess.
-    if (link.cable != CableKind::kUnknown && longest != nullptr) return longest;
-    if (link.cable == CableKind::kBackplane && !kind_known) return nullptr;
-    fail(fmt::format("it has no {}cable of {:.1f} m for {}",
-                     link.cable == CableKind::kLongHaul ? "long-haul " : "", length_m, to_string(link.rate)));
+  }
+
+  void add_cable(const CablePrice& cable, double price, double share, double length_m) {
+    add(Part::kCable, static_cast<std::uint64_t>(&cable - prices_.cables.data()), cable.name, price,
+        cable.watts * share, length_m, share);
+  }
+
+  void count_shared(const SharedCable& cable) {
+    if (cable.straight != nullptr) {
+      add_cable(*cable.straight, cable.price, cable.share, cable.length_m);
+      return;
+    }
+    const BreakoutPrice& breakout = *cable.breakout;
+    add(Part::kCable,
+        prices_.cables.size() + static_cast<std::uint64_t>(&breakout - prices_.breakouts.data()),
+        breakout.name, cable.price, breakout.watts * cable.share, cable.length_m, cable.share)
+        .ways = breakout.ways;
   }
 
   void count_nic(Bandwidth rate) {
@@ -195,26 +235,11 @@ class Clerk {
 
   void count_switch(Vertex v) {
     const Ports& ports = ports_[v];
-    const Node& node = topology_.node(v);
-    if (node.in_host || node.domain != kNoDomain || ports.by_rate.empty()) return;
+    if (!is_bought(v) || ports.by_rate.empty()) return;
     const Bandwidth rate = ports.fastest();
-    const SwitchPrice* best = nullptr;
-    for (const SwitchPrice& entry : prices_.switches) {
-      if (entry.rate < rate || entry.ports < ports.needed(entry.rate, prices_.split_ports)) continue;
-      if (best == nullptr || entry.price < best->price) best = &entry;
-    }
-    if (best != nullptr) {
-      const auto used = static_cast<std::uint32_t>(ports.needed(best->rate, prices_.split_ports));
-      const std::uint32_t fit = prices_.shared_switches ? best->ports / used : 1;
-      const std::string item =
-          fmt::format("switch of {} ports of {}, {} in use", best->ports, to_string(best->rate), used * fit);
-      BillLine& line = add(Part::kSwitch, best->ports, item, best->price, best->watts);
-      count_ports(line, best->ports, used);
-      if (line.entry.empty()) {
-        line.entry = best->name;
-        line.over = others_for(ports, *best);
-      }
-      if (fit > 1) to_a_switch_[{Part::kSwitch, best->ports, item}] = fit;
+    const SwitchChoice choice = plan_.of.empty() ? choose_switch(ports) : plan_.of[v];
+    if (choice.entry != nullptr) {
+      count_entry(choice);
       return;
     }
     const auto& formula = prices_.switch_formula;
@@ -231,19 +256,44 @@ class Clerk {
                      topology_.node(v).name, used, to_string(rate)));
   }
 
-  std::vector<Alternative> others_for(const Ports& ports, const SwitchPrice& best) const {
-    constexpr std::size_t kMost = 3;
-    std::vector<Alternative> others;
-    for (const SwitchPrice& entry : prices_.switches) {
-      if (&entry == &best || entry.rate < ports.fastest()) continue;
-      if (entry.ports >= ports.needed(entry.rate, prices_.split_ports)) {
-        others.push_back({entry.name, entry.price});
-      }
+  void count_entry(const SwitchChoice& choice) {
+    const SwitchPrice& entry = *choice.entry;
+    const std::uint32_t fit =
+        prices_.shared_switches && choice.ports_used > 0 ? entry.ports / choice.ports_used : 1;
+    std::string item = fmt::format("switch of {} ports of {}, {} in use", entry.ports, to_string(entry.rate),
+                                   choice.ports_used * fit);
+    for (const BrokenOut& out : choice.broken_out) {
+      item +=
+          fmt::format(", {} broken out to {} x {}", out.ports * fit, out.links * fit, to_string(out.rate));
     }
-    std::stable_sort(others.begin(), others.end(),
-                     [](const Alternative& a, const Alternative& b) { return a.price < b.price; });
-    if (others.size() > kMost) others.resize(kMost);
-    return others;
+    BillLine& line = add(Part::kSwitch, entry.ports, item, entry.price, entry.watts);
+    count_ports(line, entry.ports, choice.ports_used);
+    if (line.entry.empty()) {
+      line.entry = entry.name;
+      line.over = choice.over;
+    }
+    if (fit > 1) to_a_switch_[{Part::kSwitch, entry.ports, item}] = fit;
+  }
+
+  // From a list without breakout cables: by the switches' prices alone.
+  SwitchChoice choose_switch(const Ports& ports) const {
+    constexpr std::size_t kMost = 3;
+    std::vector<const SwitchPrice*> fitting;
+    for (const SwitchPrice& entry : prices_.switches) {
+      if (entry.rate < ports.fastest() || entry.ports < ports.needed(entry.rate, prices_.split_ports))
+        continue;
+      fitting.push_back(&entry);
+    }
+    std::stable_sort(fitting.begin(), fitting.end(),
+                     [](const SwitchPrice* a, const SwitchPrice* b) { return a->price < b->price; });
+    SwitchChoice choice;
+    if (fitting.empty()) return choice;
+    choice.entry = fitting[0];
+    choice.ports_used = static_cast<std::uint32_t>(ports.needed(choice.entry->rate, prices_.split_ports));
+    for (std::size_t i = 1; i < fitting.size() && i <= kMost; ++i) {
+      choice.over.push_back({fitting[i]->name, fitting[i]->price, 0});
+    }
+    return choice;
   }
 
   static void count_ports(BillLine& line, std::uint64_t there, std::uint64_t used) {
@@ -288,6 +338,9 @@ class Clerk {
   std::vector<Ports> ports_;  // of each vertex
   std::map<Key, BillLine> lines_;
   std::map<Key, std::uint32_t> to_a_switch_;  // where more than one
+  std::map<Key, std::uint64_t> ends_;         // of cables that are counted at each end
+  std::vector<BilledLink> links_;
+  PortPlan plan_;  // empty if the list has no breakout cables
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "topologies/cost/breakouts.h"
 #include "topologies/cost/placement.h"
 #include "topologies/cost/price_list.h"
 #include "topologies/graph/topology.h"
@@ -14,22 +15,17 @@ namespace weft::topologies {
 // kNode: a machine of several accelerators (Node::domain) with all that is inside of it.
 enum class Part : std::uint8_t { kSwitch, kCable, kNic, kNode };
 
-// An entry of the list that would have done, too.
-struct Alternative {
-  std::string name;
-  double price = 0;  // each
-};
-
 // Parts of one kind. Prices in US dollars, power in watts, of all of them together.
 struct BillLine {
   Part part = Part::kSwitch;
   std::string item;  // "64-port switch", "400G DAC"
   std::uint64_t count = 0;
   double price = 0, watts = 0;
-  double length_m = 0;                      // of cables, together
+  double length_m = 0;                      // of cables, together; of breakout cables all legs
   std::uint64_t ports = 0, ports_used = 0;  // of switches, together
   std::string entry;                        // of switches: the list's name for it; "" by formula
   std::vector<Alternative> over;            // of switches: the next cheapest, at most three
+  std::uint32_t ways = 1;                   // of cables: legs of each
 };
 
 struct Bill {
@@ -48,11 +44,12 @@ struct Bill {
 
 // The bill for `planes` copies of the network between the same endpoints. For every switch the cheapest entry
 // is taken that has its ports at its rates, or a chassis of several if the list allows one; for every cable
-// the cheapest that reaches; where the network itself says what kind a cable is, only that kind. A long-haul
-// link is leased by its length. Routers inside hosts, the links inside hosts and (unless
-// listed) traces on backplanes are free. What is inside of a machine of several accelerators belongs to it: a
-// line of its own, which costs what the list says, or nothing. Throws InputError if the list has nothing for
-// a switch, cable or NIC. REQUIRES: planes >= 1.
+// the cheapest that reaches; where the network itself says what kind a cable is, only that kind. Where the
+// list has breakout cables, ports are broken out if that makes switches and cables cheaper, or if no switch
+// has a port for every link (breakouts.h). A long-haul link is leased by its length. Routers inside hosts,
+// the links inside hosts and (unless listed) traces on backplanes are free. What is inside of a machine of
+// several accelerators belongs to it: a line of its own, which costs what the list says, or nothing. Throws
+// InputError if the list has nothing for a switch, cable or NIC. REQUIRES: planes >= 1.
 Bill bill(const Topology& topology, const PriceList& prices, std::uint32_t planes = 1);
 
 // What the money is set against, if it is known: bit/s, 0 where it is not.

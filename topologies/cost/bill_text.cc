@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -57,8 +58,13 @@ std::string choices(const Bill& bill) {
     text += fmt::format("{:<24}{} at {} $", text.empty() ? "cheapest that fits" : "", line.entry,
                         grouped(line.price / static_cast<double>(line.count)));
     for (std::size_t i = 0; i < line.over.size(); ++i) {
-      text += fmt::format("{} {} at {} $", i == 0 ? ", before" : ",", line.over[i].name,
-                          grouped(line.over[i].price));
+      const Alternative& other = line.over[i];
+      text += fmt::format("{} {} at {} $", i == 0 ? ", before" : ",", other.name, grouped(other.price));
+      constexpr double kDollar = 0.5;
+      if (std::abs(other.cables_more) >= kDollar) {
+        text += fmt::format(" with cables {} $ {}", grouped(std::round(std::abs(other.cables_more))),
+                            other.cables_more > 0 ? "dearer" : "cheaper");
+      }
     }
     text += line.over.empty() ? "; nothing else fits\n" : " (--switch NAME takes another)\n";
   }
@@ -75,7 +81,8 @@ std::string bill_table(const Bill& bill, const Worth& worth) {
   std::size_t width = 4;
   const auto described = [](const BillLine& line) {
     if (line.part != Part::kCable) return line.item;
-    return fmt::format("{}, {:.1f} m on average", line.item, line.length_m / static_cast<double>(line.count));
+    const double each = line.length_m / static_cast<double>(line.count) / line.ways;
+    return fmt::format("{}, {:.1f} m {}on average", line.item, each, line.ways > 1 ? "a leg " : "");
   };
   for (const BillLine& line : bill.lines) width = std::max(width, described(line).size());
   text += fmt::format("{:>10}  {:<{}}  {:>10}  {:>14}  {:>11}\n", "count", "item", width, "each $", "$", "W");
@@ -116,14 +123,18 @@ std::string bill_json(const Bill& bill, const Worth& worth) {
                                     {"count", line.count},
                                     {"price", line.price},
                                     {"watts", line.watts}};
-    if (line.part == Part::kCable) entry["length_m"] = line.length_m;
+    if (line.part == Part::kCable) {
+      entry["length_m"] = line.length_m;
+      entry["ways"] = line.ways;
+    }
     if (line.part == Part::kSwitch) {
       entry["ports"] = line.ports;
       entry["ports_used"] = line.ports_used;
       entry["entry"] = line.entry;
       entry["over"] = nlohmann::ordered_json::array();
       for (const Alternative& other : line.over) {
-        entry["over"].push_back({{"entry", other.name}, {"price", other.price}});
+        entry["over"].push_back(
+            {{"entry", other.name}, {"price", other.price}, {"cables_more", other.cables_more}});
       }
     }
     json["lines"].push_back(std::move(entry));

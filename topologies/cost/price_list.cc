@@ -70,6 +70,10 @@ class Reader {
       enter("cable", i);
       list.cables.push_back(read_cable(prices_.cable(i)));
     }
+    for (int i = 0; i < prices_.breakout_size(); ++i) {
+      enter("breakout", i);
+      list.breakouts.push_back(read_breakout(prices_.breakout(i)));
+    }
     for (int i = 0; i < prices_.nic_size(); ++i) {
       const pb::Nic& entry = prices_.nic(i);
       enter("nic", i);
@@ -119,25 +123,49 @@ class Reader {
              .overhead_m = positive(entry.overhead_m(), "overhead_m")};
   }
 
+  static CableKind kind(pb::CableKind kind) {
+    switch (kind) {
+      case pb::BACKPLANE:
+        return CableKind::kBackplane;
+      case pb::COPPER:
+        return CableKind::kCopper;
+      case pb::OPTICAL:
+        return CableKind::kOptical;
+      case pb::LONG_HAUL:
+        return CableKind::kLongHaul;
+    }
+    return CableKind::kUnknown;
+  }
+
+  BreakoutPrice read_breakout(const pb::Breakout& entry) const {
+    constexpr std::uint32_t kMostWays = 16;
+    if (prices_.split_ports()) {
+      fail("split_ports splits ports without breakout cables: leave out it, or all entries 'breakout'");
+    }
+    if (entry.name().empty()) fail("name must be given, like \"800G to 2x400G DAC\"");
+    if (entry.kind() != pb::COPPER && entry.kind() != pb::OPTICAL) fail("kind must be COPPER or OPTICAL");
+    if (entry.ways() < 2 || entry.ways() > kMostWays) {
+      fail(fmt::format("ways is {}, but a port is broken out into 2 to {}", entry.ways(), kMostWays));
+    }
+    const Bandwidth each = rate(entry.rate());
+    if (each.bps() > INT64_MAX / entry.ways()) fail("rate is more than a port can have");
+    return {.name = entry.name(),
+            .kind = kind(entry.kind()),
+            .ways = entry.ways(),
+            .rate = each,
+            .up_to_m = entry.has_up_to_m() ? positive(entry.up_to_m(), "up_to_m") : HUGE_VAL,
+            .price = positive(entry.price(), "price"),
+            .price_per_m = positive(entry.price_per_m(), "price_per_m"),
+            .watts = positive(entry.watts(), "watts"),
+            .both_ends = entry.both_ends()};
+  }
+
   CablePrice read_cable(const pb::Cable& entry) const {
     CablePrice cable;
     cable.name = entry.name();
     if (cable.name.empty()) fail("name must be given, like \"5 m DAC\"");
     if (!entry.has_kind()) fail("kind must be given: BACKPLANE, COPPER, OPTICAL or LONG_HAUL");
-    switch (entry.kind()) {
-      case pb::BACKPLANE:
-        cable.kind = CableKind::kBackplane;
-        break;
-      case pb::COPPER:
-        cable.kind = CableKind::kCopper;
-        break;
-      case pb::OPTICAL:
-        cable.kind = CableKind::kOptical;
-        break;
-      case pb::LONG_HAUL:
-        cable.kind = CableKind::kLongHaul;
-        break;
-    }
+    cable.kind = kind(entry.kind());
     cable.rate = entry.has_rate() ? rate(entry.rate()) : Bandwidth::bps(INT64_MAX);
     cable.up_to_m = entry.has_up_to_m() ? positive(entry.up_to_m(), "up_to_m") : HUGE_VAL;
     cable.price = positive(entry.price(), "price");

@@ -44,6 +44,21 @@ struct CablePrice {
   double price_of(Bandwidth carried, double length_m) const;
 };
 
+// From one port to several of a lower rate.
+struct BreakoutPrice {
+  std::string name;
+  CableKind kind = CableKind::kUnknown;
+  std::uint32_t ways = 0;
+  Bandwidth rate;  // the most that each leg can carry each way
+  double up_to_m = 0;
+  double price = 0, price_per_m = 0;  // per metre of each leg
+  double watts = 0;                   // all ends together
+  bool both_ends = false;             // broken-out ports at both ends
+
+  Bandwidth port() const { return Bandwidth::bps(rate.bps() * ways); }
+  double price_of(double all_legs_m) const { return price + price_per_m * all_legs_m; }
+};
+
 struct NicPrice {
   Bandwidth rate;
   double price = 0, watts = 0;
@@ -62,6 +77,7 @@ struct PriceList {
   bool shared_switches = false, split_ports = false, chassis = false;
   std::optional<SwitchFormula> switch_formula;
   std::vector<CablePrice> cables;
+  std::vector<BreakoutPrice> breakouts;
   std::vector<NicPrice> nics;
   std::optional<NodePrice> node;
 };
