@@ -44,6 +44,23 @@ void PathWeights::find_units(const std::vector<bool>& down_links) {
   const std::size_t slots = std::clamp<std::size_t>(kMostKnown / topology_.nodes(), 1, units_);
   unit_in_.assign(slots, UINT32_MAX);
   known_.assign(slots * topology_.nodes(), {});
+  leads_to_.clear();
+}
+
+void PathWeights::count_hosts() const {
+  leads_to_.assign(topology_.channels().size(), 0);
+  std::vector<std::uint32_t> one(units_), hosts(units_);
+  for (std::uint32_t h = 0; h < topology_.hosts(); ++h) {
+    one[unit_of_[h]] = h;
+    ++hosts[unit_of_[h]];
+  }
+  for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
+    for (std::uint32_t unit = 0; unit < units_; ++unit) {
+      for (const std::uint32_t c : table().candidates(topology_.switch_at(s), one[unit])) {
+        leads_to_[c] += hosts[unit];
+      }
+    }
+  }
 }
 
 PathWeights::Known* PathWeights::known_of(std::uint32_t host) const {
@@ -60,7 +77,7 @@ PathWeights::Known* PathWeights::known_of(std::uint32_t host) const {
 // What the channel, between switches, has of what its end can carry.
 double PathWeights::through(std::uint32_t channel, std::uint32_t host, Known* known) const {
   const std::uint32_t end = topology_.channels()[channel].to;
-  const double rate = rate_[channel];
+  const double rate = this->rate(channel);
   return topology_.node(end).kind == topologies::NodeKind::kHost
              ? rate
              : std::min(rate, most_of_each(end, host, known));
@@ -106,7 +123,7 @@ double PathWeights::most_of_each(std::uint32_t at, std::uint32_t host, Known* kn
   for (const std::uint32_t out : topology_.out_channels(at)) {
     const std::uint32_t from = topology_.channels()[out].to;
     if (left == kNoLimit || topology_.node(from).kind == topologies::NodeKind::kHost) continue;
-    if (leads(out ^ 1, host) && is_used(from, host, known)) rates.push_back(rate_[out ^ 1]);
+    if (leads(out ^ 1, host) && is_used(from, host, known)) rates.push_back(rate(out ^ 1));
   }
   std::ranges::sort(rates);
   double most = kNoLimit;
@@ -123,6 +140,7 @@ double PathWeights::most_of_each(std::uint32_t at, std::uint32_t host, Known* kn
 std::vector<double> PathWeights::capacities(std::uint32_t host,
                                             std::span<const std::uint32_t> channels) const {
   const std::lock_guard lock(mutex_);
+  if (leads_to_.empty()) count_hosts();
   Known* const known = known_of(host);
   std::vector<double> all;
   all.reserve(channels.size());

@@ -1,6 +1,7 @@
 // How much each of a switch's next ports towards a host can carry, where paths differ.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -16,11 +17,13 @@ namespace weft::routing {
 // What a next link leads to can carry so much towards a host: what its switch has from there on, over the
 // next links there, and so on to the switch that the host is cabled to. Of that the link has its fair share,
 // as several switches may send there: all links by which shortest paths of other hosts come to that switch
-// have the same, or all that they can carry if that is less (max-min). Weights are in proportion to it.
+// have the same, or all that they can carry if that is less (max-min). Weights are in proportion to it. A link
+// carries towards one host its rate divided by the hosts that it leads to, as where all send to all: else the
+// links next to the host, where everything meets, would be all that counts.
 //
 // J. Zhou et al., WCMP: weighted cost multipathing for improved fairness in data centers, EuroSys 2014, weigh
 // next hops by the capacity that is there through them; how it is shared out where switches meet is said here
-// as above. One destination at a time: what goes to others over the same links isn't looked at.
+// as above.
 class PathWeights {
  public:
   explicit PathWeights(const PlanSetup& setup);
@@ -29,7 +32,7 @@ class PathWeights {
   void set_rate_shares(std::span<const double> rate_shares);
   void repair(const std::vector<bool>& down_links);
 
-  // What each of these next channels towards the host can carry, in bit/s, in their order. May be asked from
+  // What each of these next channels can carry towards the host alone, in bit/s, in their order. May be asked from
   // several threads.
   std::vector<double> capacities(std::uint32_t host, std::span<const std::uint32_t> channels) const;
   std::uint32_t version() const { return version_; }
@@ -41,6 +44,9 @@ class PathWeights {
  private:
   const RoutingTable& table() const { return repaired_ != nullptr ? *repaired_ : original_; }
   void find_units(const std::vector<bool>& down_links);
+  void count_hosts() const;
+  // What a channel carries towards each of the hosts that it leads to.
+  double rate(std::uint32_t channel) const { return rate_[channel] / std::max(leads_to_[channel], 1u); }
   // `known`: what is known of the host's unit, by vertex.
   struct Known;
   double through(std::uint32_t channel, std::uint32_t host, Known* known) const;
@@ -68,7 +74,8 @@ class PathWeights {
 
   mutable std::mutex mutex_;
   mutable std::vector<Known> known_;
-  mutable std::vector<std::uint32_t> unit_in_;  // by slot; UINT32_MAX: none
+  mutable std::vector<std::uint32_t> unit_in_;   // by slot; UINT32_MAX: none
+  mutable std::vector<std::uint32_t> leads_to_;  // by channel: to so many hosts; empty: not counted so far
 };
 
 // All shortest paths, with these weights.

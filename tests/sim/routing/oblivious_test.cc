@@ -198,8 +198,10 @@ std::map<std::string, double> shares(const Topology& topology, const std::vector
 }
 
 TEST_CASE("weights: what several switches can send to is shared out among them") {
-  // A pod of two edges and two spines, whose second has lost one of its two links to the core. Each edge
-  // could fill what is left of it; for both of them it is half of what the first spine has.
+  // A pod of two edges and two spines, whose second has lost one of its two links to the core. Where all of the 12
+  // hosts send to all, a link of an edge has a tenth of its rate for each host beyond the edge, a link of a spine an
+  // eighth for each beyond the pod: the first spine's two are enough for both edges, of the second's one each
+  // has a sixteenth.
   Topology clos("clos");
   const topologies::Link link{Bandwidth::gbps(100), Time::ns(500)};
   std::vector<topologies::Vertex> cores;
@@ -228,13 +230,13 @@ TEST_CASE("weights: what several switches can send to is shared out among them")
   down[lost] = true;
   for (const char* edge : {"a_edge0", "a_edge1"}) {
     for (const char* host : {"b0", "b3", "c1"}) {
-      CHECK(shares(clos, down, edge, host).at("a_spine0") == Approx(2.0 / 3));
-      CHECK(shares(clos, down, edge, host).at("a_spine1") == Approx(1.0 / 3));
+      CHECK(shares(clos, down, edge, host).at("a_spine0") == Approx(8.0 / 13));
+      CHECK(shares(clos, down, edge, host).at("a_spine1") == Approx(5.0 / 13));
     }
   }
-  // Other pods have the core that the first can't reach to themselves: 50 Gb/s of three cores, 100 of that
-  // one.
-  CHECK(shares(clos, down, "b_edge0", "c0").at("b_spine0") == Approx(100.0 / 250));
+  // Other pods have enough by either spine, but not to the first.
+  CHECK(shares(clos, down, "b_edge0", "c0").at("b_spine0") == Approx(0.5));
+  CHECK(shares(clos, down, "b_edge0", "a0").at("b_spine0") > 0.6);
 
   // Two of three ways meet again: together they are worth as much as the third.
   Topology meeting("meeting");
@@ -254,6 +256,36 @@ TEST_CASE("weights: what several switches can send to is shared out among them")
   CHECK(found.at("p") == Approx(0.25));
   CHECK(found.at("q") == Approx(0.25));
   CHECK(found.at("r") == Approx(0.5));
+}
+
+TEST_CASE("weights see a switch whose links onward are slow, however many share the way to a host") {
+  // All links of an aggregation switch to the core at a tenth: it can carry a tenth of what each of the others can, but
+  // for what edges send each other within the pod.
+  const Topology topology = topologies::build(parse_module_choice("fat_tree:k=8"));
+  const routing::RoutingTable table(topology);
+  const routing::Policy policy = routing::registered("wcmp");
+  const Parameters parameters(policy.info, std::map<std::string, std::string>());
+  std::vector<double> rate_shares(topology.channels().size(), 1);
+  const topologies::Vertex edge = topology.channels()[topology.out_channels(topology.host(0))[0]].to;
+  topologies::Vertex slow = 0;
+  for (const std::uint32_t c : topology.out_channels(edge)) {
+    if (topology.node(topology.channels()[c].to).tier == 2) slow = topology.channels()[c].to;
+  }
+  for (const std::uint32_t c : topology.out_channels(slow)) {
+    if (topology.node(topology.channels()[c].to).tier == 3) rate_shares[c] = rate_shares[c ^ 1] = 0.1;
+  }
+  const auto paths = policy.make_paths({parameters, topology, table, 1, rate_shares});
+  const auto share_of_slow = [&](topologies::Vertex at, std::uint32_t host) {
+    std::vector<routing::PathStep> steps;
+    paths->steps(at, 0, host, steps);
+    double share = 0;
+    for (const routing::PathStep& step : steps) {
+      if (topology.channels()[step.channel].to == slow) share += step.share;
+    }
+    return share;
+  };
+  CHECK(share_of_slow(edge, 127) == Approx(0.1 / 3.1).epsilon(0.1));
+  CHECK(share_of_slow(edge, 15) == Approx(0.25));  // within the pod
 }
 
 TEST_CASE("weights follow links that are slowed down, after the routes' delay") {
