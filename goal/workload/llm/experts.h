@@ -1,7 +1,7 @@
 // Which experts tokens go to, where some experts are more popular than others.
 //
-// Source: popularity by Zipf's law, experts in random order, as in the power-law routing of bench_moe in NVIDIA's
-// TensorRT-LLM (there with an exponent of 0.8).
+// Source: popularity by Zipf's law, experts in random order, as in the power-law routing of bench_moe in
+// NVIDIA's TensorRT-LLM (there with an exponent of 0.8).
 #pragma once
 
 #include <cstdint>

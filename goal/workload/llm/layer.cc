@@ -46,9 +46,7 @@ std::uint64_t key_value_bytes(const Training& training) {
 
 std::uint64_t dispatch_bytes(const Training& training) { return block(training, dispatched_bytes(training)); }
 
-std::uint64_t combine_bytes(const Training& training) {
-  return block(training, combined_bytes(training));
-}
+std::uint64_t combine_bytes(const Training& training) { return block(training, combined_bytes(training)); }
 
 LayerProgram::LayerProgram(const Training& training, const Times& times, const std::vector<ExpertLoad>& loads,
                            const Groups& groups, const Place& place, Emitter& emitter)

@@ -1,4 +1,5 @@
-// Experts that get unequal numbers of tokens: what is sent in all stays the closed form, and nothing gets faster.
+// Experts that get unequal numbers of tokens: what is sent in all stays the closed form, and nothing gets
+// faster.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -44,8 +45,8 @@ TEST_CASE("shares of experts: Zipf's law, and none above all tokens") {
   const std::vector<double> zipf = expert_shares(4, 1, 1);
   for (std::size_t i = 0; i < 4; ++i) CHECK(zipf[i] == Approx(12.0 / 25 / static_cast<double>(i + 1)));
   for (const double share : expert_shares(8, 2, 0)) CHECK(share == Approx(0.25));
-  // Two of four, exponent 2: the first would get 288/205 of each token. It gets 1, and the others, 1/4, 1/9 and
-  // 1/16 of 61/144, the second place.
+  // Two of four, exponent 2: the first would get 288/205 of each token. It gets 1, and the others, 1/4, 1/9
+  // and 1/16 of 61/144, the second place.
   const std::vector<double> steep = expert_shares(4, 2, 2);
   CHECK(steep[0] == 1);
   CHECK(steep[1] == Approx(36.0 / 61));
@@ -61,7 +62,8 @@ TEST_CASE("shares of experts: Zipf's law, and none above all tokens") {
 }
 
 TEST_CASE("unequal experts: each rank sends top-k copies of its tokens, and what is sent is received") {
-  // Mixtral: 2 of 8 experts for each of 512 tokens of 4,096 values, in 2 bytes, four times in each of 32 layers.
+  // Mixtral: 2 of 8 experts for each of 512 tokens of 4,096 values, in 2 bytes, four times in each of 32
+  // layers.
   for (const double skew : {0.3, 1.0, 4.0}) {
     const Graph graph =
         traffic(fmt::format("llm:model=mixtral_8x7b,ep=4,seq=512,micro_batches=2,expert_skew={}", skew), 8);
@@ -103,12 +105,12 @@ TEST_CASE("unequal experts: backward goes where forward went, layers have other 
 }
 
 TEST_CASE("unequal experts take longer, the more unequal the longer") {
-  // One expert on each rank, so that the busiest rank's load is the first expert's share, which grows until every
-  // token takes that expert (exponent 2 and above). Without data parallelism, which longer steps would hide more of.
+  // One expert on each rank, so that the busiest rank's load is the first expert's share, which grows until
+  // every token takes that expert (exponent 2 and above). Without data parallelism, which longer steps would
+  // hide more of.
   std::int64_t computing = 0, sending = 0;
   for (const double skew : {0.0, 0.2, 0.5, 0.8, 1.2, 2.0, 10.0}) {
-    const std::string text =
-        fmt::format("llm:model=mixtral_8x7b,tp=8,ep=8,seq=32768,expert_skew={}", skew);
+    const std::string text = fmt::format("llm:model=mixtral_8x7b,tp=8,ep=8,seq=32768,expert_skew={}", skew);
     const Graph graph = traffic(text, 8);
     INFO(text);
     const std::int64_t free = end(graph, {.L = 0, .o = 0, .g = 0, .G = 0});
@@ -118,7 +120,8 @@ TEST_CASE("unequal experts take longer, the more unequal the longer") {
     computing = free;
     sending = slow;
   }
-  // With the first two experts taken by every token the others get nothing, and the two ranks have four times as much.
+  // With the first two experts taken by every token the others get nothing, and the two ranks have four times
+  // as much.
   Training training;
   training.model = find_model("mixtral_8x7b");
   training.sequence = 4096;
