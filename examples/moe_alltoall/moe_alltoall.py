@@ -46,7 +46,7 @@ def sweep(options):
         return list(csv.DictReader(file))
 
 
-def copies_to_ranks(options, skew):
+def bytes_to_ranks(options, skew):
     """Bytes from any rank to each, as the first dispatch of the graph has them."""
     graph = options.output / f"skew_{skew}.goal"
     text = SCENARIO.read_text()
@@ -63,8 +63,8 @@ def copies_to_ranks(options, skew):
 
 
 def bound_us(copies, links):
-    """What the fullest NIC, and the links up of the fullest leaf, take for two dispatches and two combines. Messages leave
-    by the NIC of their node that has the receiver's number, so that a NIC sends what is for its number elsewhere."""
+    """What the fullest NIC, and the links up of the fullest leaf, take for two dispatches and two combines. Messages
+    leave by the NIC of their node that has the receiver's number: a NIC sends what is for its number elsewhere."""
     ranks, up = len(copies), 8 * links
 
     def fullest(size):
@@ -123,7 +123,7 @@ def main():
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     runs = sweep(options)
-    copies = {skew: copies_to_ranks(options, skew) for skew in options.skews}
+    copies = {skew: bytes_to_ranks(options, skew) for skew in options.skews}
     bounds = {(skew, uplinks): bound_us(copies[skew], LINKS[uplinks])
               for skew, uplinks in itertools.product(options.skews, options.uplinks)}
     rows = [row_of(run, bounds, options.output) for run in runs]

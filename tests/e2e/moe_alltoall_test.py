@@ -22,8 +22,8 @@ class MoeAlltoall(unittest.TestCase):
             with open(folder / "out/table.csv", newline="") as file:
                 rows = {row["skew"]: row for row in csv.DictReader(file)}
             self.assertEqual(set(rows), {"0", "0.3"})
-            # 16 GPUs of a leaf send 256 tokens to 8 experts each, 48 of 64 elsewhere, in 4,096 bytes and headers, over 8
-            # links of 50 GB/s; four times.
+            # 16 GPUs of a leaf send 256 tokens to 8 experts each, 48 of 64 elsewhere, in 4,096 bytes and headers,
+            # over 8 links of 50 GB/s; four times.
             bound = 4 * 16 * 256 * 8 * 48 / 64 * (4096 + 64) / (8 * 50e3)
             self.assertAlmostEqual(float(rows["0"]["bound_us"]), bound, delta=0.1)
             for row in rows.values():
