@@ -26,6 +26,16 @@ std::uint64_t block(const Training& training, std::uint64_t bytes) {
   return (copies * bytes + training.layout.expert - 1) / training.layout.expert;
 }
 
+std::uint64_t combined_bytes(const Training& training) { return 2 * std::uint64_t{training.model.hidden}; }
+
+// To the experts: to each rank what its experts get, from each as much as any other has for this one's.
+Collective uneven(const ExpertLoad& load, std::uint32_t position, std::uint64_t bytes) {
+  Collective collective;
+  for (const std::uint64_t copies : load.copies) collective.counts.push_back(copies * bytes);
+  collective.receive_counts.assign(load.copies.size(), load.copies[position] * bytes);
+  return collective;
+}
+
 }  // namespace
 
 std::uint64_t key_value_bytes(const Training& training) {
@@ -36,18 +46,18 @@ std::uint64_t key_value_bytes(const Training& training) {
 
 std::uint64_t dispatch_bytes(const Training& training) { return block(training, dispatched_bytes(training)); }
 
-std::uint64_t combine_bytes(const Training& training) {
-  return block(training, 2 * std::uint64_t{training.model.hidden});
-}
+std::uint64_t combine_bytes(const Training& training) { return block(training, combined_bytes(training)); }
 
-LayerProgram::LayerProgram(const Training& training, const Times& times, const Groups& groups,
-                           const Place& place, Emitter& emitter)
+LayerProgram::LayerProgram(const Training& training, const Times& times, const std::vector<ExpertLoad>& loads,
+                           const Groups& groups, const Place& place, Emitter& emitter)
     : training_(training),
       times_(times),
+      loads_(loads),
       emitter_(emitter),
       tensor_comm_(groups.communicator(Axis::kTensor, place)),
       context_comm_(groups.communicator(Axis::kContext, place)),
       expert_comm_(groups.communicator(Axis::kExpert, place)),
+      expert_position_(training.layout.expert_position(place)),
       next_(in_ring(training.layout, place, 1)),
       previous_(in_ring(training.layout, place, training.layout.context - 1)) {}
 
@@ -152,14 +162,14 @@ void LayerProgram::mlp_block_backward(const BlockTimes& times, Work work) {
   column_backward(times, work);
 }
 
-void LayerProgram::mlp_forward(bool experts) {
-  if (experts) return experts_forward();
+void LayerProgram::mlp_forward(std::uint32_t layer) {
+  if (training_.model.has_experts(layer)) return experts_forward(layer);
   emitter_.compute(times_.mlp.before);
   mlp_block_forward(times_.mlp);
 }
 
-void LayerProgram::mlp_backward(bool experts, Work work) {
-  experts ? experts_backward(work) : mlp_block_backward(times_.mlp, work);
+void LayerProgram::mlp_backward(std::uint32_t layer, Work work) {
+  training_.model.has_experts(layer) ? experts_backward(layer, work) : mlp_block_backward(times_.mlp, work);
 }
 
 void LayerProgram::head_forward() {
@@ -243,35 +253,49 @@ void LayerProgram::ring_backward() {
 
 // -- Experts
 
-void LayerProgram::all_to_all(std::uint64_t bytes) {
+void LayerProgram::all_to_all(Collective collective) {
   if (training_.layout.expert == 1) return;
-  emitter_.wait(emitter_.collective(Chain::kExpert,
-                                    {.kind = CollectiveKind::kAlltoall, .comm = expert_comm_, .bytes = bytes},
-                                    emitter_.computed()));
+  collective.kind = CollectiveKind::kAlltoall;
+  collective.comm = expert_comm_;
+  emitter_.wait(emitter_.collective(Chain::kExpert, collective, emitter_.computed()));
 }
 
-void LayerProgram::experts_forward() {
+void LayerProgram::dispatch(std::uint32_t layer) {
+  loads_.empty() ? all_to_all({.bytes = dispatch_bytes(training_)})
+                 : all_to_all(uneven(loads_[layer], expert_position_, dispatched_bytes(training_)));
+}
+
+void LayerProgram::combine(std::uint32_t layer) {
+  if (loads_.empty()) return all_to_all({.bytes = combine_bytes(training_)});
+  // What went to the experts comes back.
+  Collective back = uneven(loads_[layer], expert_position_, combined_bytes(training_));
+  std::swap(back.counts, back.receive_counts);
+  all_to_all(back);
+}
+
+void LayerProgram::experts_forward(std::uint32_t layer) {
   emitter_.compute(times_.router);
   if (training_.model.shared_experts != 0) mlp_block_forward(times_.shared);
-  all_to_all(dispatch_bytes(training_));
-  emitter_.compute(times_.experts);
-  all_to_all(combine_bytes(training_));
+  dispatch(layer);
+  emitter_.compute(expert_times(layer).forward);
+  combine(layer);
 }
 
 // The gradients go the same way, the other way round.
-void LayerProgram::experts_backward(Work work) {
-  if (work == Work::kWeights) return experts_weights();
+void LayerProgram::experts_backward(std::uint32_t layer, Work work) {
+  if (work == Work::kWeights) return experts_weights(layer);
   const bool weights = work == Work::kBackward;
-  all_to_all(dispatch_bytes(training_));
-  emitter_.compute(times_.experts_by_inputs + (weights ? times_.experts_by_weights : 0));
-  all_to_all(combine_bytes(training_));
+  const ExpertTimes& times = expert_times(layer);
+  dispatch(layer);
+  emitter_.compute(times.by_inputs + (weights ? times.by_weights : 0));
+  combine(layer);
   if (training_.model.shared_experts != 0) mlp_block_backward(times_.shared, work);
   emitter_.compute(times_.router_by_inputs + (weights ? times_.router_by_weights : 0));
 }
 
 // Tokens and their gradients are where they were sent before.
-void LayerProgram::experts_weights() {
-  emitter_.compute(times_.experts_by_weights);
+void LayerProgram::experts_weights(std::uint32_t layer) {
+  emitter_.compute(expert_times(layer).by_weights);
   if (training_.model.shared_experts != 0) block_weights(times_.shared);
   emitter_.compute(times_.router_by_weights);
 }

@@ -3,22 +3,23 @@
 #pragma once
 
 #include "goal/workload/llm/emitter.h"
+#include "goal/workload/llm/experts.h"
 #include "goal/workload/llm/times.h"
 
 namespace weft::goal::llm {
 
 class LayerProgram {
  public:
-  // All arguments must outlive it.
-  LayerProgram(const Training& training, const Times& times, const Groups& groups, const Place& place,
-               Emitter& emitter);
+  // All arguments must outlive it. `loads`: of each layer's experts; none if all get as many tokens.
+  LayerProgram(const Training& training, const Times& times, const std::vector<ExpertLoad>& loads,
+               const Groups& groups, const Place& place, Emitter& emitter);
 
   void embedding_forward();
   void embedding_backward(Work work);
   void attention_forward();
   void attention_backward(Work work);
-  void mlp_forward(bool experts);
-  void mlp_backward(bool experts, Work work);
+  void mlp_forward(std::uint32_t layer);
+  void mlp_backward(std::uint32_t layer, Work work);
   // With the loss.
   void head_forward();
   void head_backward(Work work);
@@ -49,15 +50,21 @@ class LayerProgram {
   void context_now(CollectiveKind kind);
 
   // Experts.
-  void experts_forward();
-  void experts_backward(Work work);
-  void experts_weights();
-  void all_to_all(std::uint64_t bytes);
+  void experts_forward(std::uint32_t layer);
+  void experts_backward(std::uint32_t layer, Work work);
+  void experts_weights(std::uint32_t layer);
+  const ExpertTimes& expert_times(std::uint32_t layer) const {
+    return loads_.empty() ? times_.experts : loads_[layer].times[expert_position_];
+  }
+  void dispatch(std::uint32_t layer);
+  void combine(std::uint32_t layer);
+  void all_to_all(Collective collective);
 
   const Training& training_;
   const Times& times_;
+  const std::vector<ExpertLoad>& loads_;
   Emitter& emitter_;
-  const std::uint32_t tensor_comm_, context_comm_, expert_comm_;
+  const std::uint32_t tensor_comm_, context_comm_, expert_comm_, expert_position_;
   Rank next_ = 0, previous_ = 0;  // in the ring
 };
 

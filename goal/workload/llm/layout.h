@@ -48,6 +48,8 @@ struct Layout {
   std::uint32_t stage_ranks() const { return tensor * context * data; }
   std::uint32_t ranks() const { return stage_ranks() * pipeline; }
   Place place(Rank rank) const;
+  // The rank's position among those that divide the experts.
+  std::uint32_t expert_position(const Place& place) const { return in_stage(place) % expert; }
   Rank rank(const Place& place) const;
   // Ranks in a group of that axis.
   std::uint32_t size(Axis axis) const;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "goal/workload/llm/experts.h"
 #include "goal/workload/llm/from_arguments.h"
 #include "goal/workload/llm/step.h"
 #include "goal/workload/message_graph.h"
@@ -44,9 +45,11 @@ Asked asked(const Parameters& parameters) {
   return {Parameters(info, from.parameters), from};
 }
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
   require_ranks(parameters, ranks, 1);
-  return llm::training_graph(asked(parameters).training(ranks));
+  Training training = asked(parameters).training(ranks);
+  training.seed = seed;
+  return llm::training_graph(training);
 }
 
 // With dp given the layout says how many there are.
@@ -93,6 +96,13 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
                     memory.all() * kGigabytes, memory.weights * kGigabytes, memory.gradients * kGigabytes,
                     memory.optimizer * kGigabytes, memory.activations * kGigabytes, training.device->name(),
                     training.device->memory_bytes() * kGigabytes));
+  }
+  if (training.expert_skew > 0) {
+    const double mean = static_cast<double>(training.model.top_k) / training.model.experts;
+    sentences.push_back(fmt::format(
+        "experts get unequal numbers of tokens, the first {:.2f} times the mean; the memory of those that "
+        "get more is not counted",
+        llm::expert_shares(training.model.experts, training.model.top_k, training.expert_skew)[0] / mean));
   }
   const std::uint32_t chunks = training.schedule.parts();
   if (training.model.layers % chunks != 0) {
@@ -164,6 +174,9 @@ std::vector<ParameterSpec> parameters_of_llm() {
        "How they share keys and values: ring, or gather (all-gather, as Llama 3)."},
       {"dp", kInteger, "0", "Data parallelism: replicas of the model; 0: as many as the ranks make."},
       {"ep", kInteger, "1", "Expert parallelism: ranks of a stage that divide the experts among them."},
+      {"expert_skew", ParameterType::kReal, "0",
+       "How unequal the experts' numbers of tokens are: Zipf's exponent of their popularity, in an order "
+       "drawn for each layer; 0: all get as many."},
       {"order", kText, "megatron",
        "Which ranks are neighbors: megatron (tp, cp, dp, pp from the inside out) or llama3 (tp, cp, pp, "
        "dp)."},

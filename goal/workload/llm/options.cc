@@ -101,6 +101,17 @@ void check_experts(const Parameters& parameters, const Training& training) {
   }
 }
 
+// How unequal the experts' numbers of tokens are.
+void read_skew(const Parameters& parameters, Training& training) {
+  training.expert_skew = parameters.real("expert_skew");
+  if (!(training.expert_skew >= 0) || training.expert_skew > 10) {
+    parameters.fail("expert_skew", "it must be 0 (all experts get as many tokens) or above, up to 10");
+  }
+  if (training.expert_skew > 0 && training.layout.expert == 1) {
+    parameters.fail("expert_skew", "it takes experts on different ranks, and ep is 1");
+  }
+}
+
 void check_stages(const Parameters& parameters, const Training& training) {
   const std::uint32_t stages = training.schedule.stages, chunks = training.schedule.parts();
   if (training.schedule.chunks > 1 && stages == 1) parameters.fail("vp", "it takes several stages: pp is 1");
@@ -294,6 +305,7 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   }
   check_layout(parameters, training);
   check_experts(parameters, training);
+  read_skew(parameters, training);
   check_stages(parameters, training);
   return training;
 }

@@ -6,6 +6,7 @@
 
 #include "goal/workload/llm/buckets.h"
 #include "goal/workload/llm/emitter.h"
+#include "goal/workload/llm/experts.h"
 #include "goal/workload/llm/layer.h"
 #include "goal/workload/llm/times.h"
 
@@ -72,14 +73,14 @@ StagePlan plan_of(const Training& training, std::uint32_t stage) {
 
 class StepProgram {
  public:
-  StepProgram(const Training& training, const Times& times, const StagePlan& plan, const Groups& groups,
-              const Place& place, Emitter& emitter)
+  StepProgram(const Training& training, const Times& times, const std::vector<ExpertLoad>& loads,
+              const StagePlan& plan, const Groups& groups, const Place& place, Emitter& emitter)
       : training_(training),
         plan_(plan),
         groups_(groups),
         place_(place),
         emitter_(emitter),
-        layers_(training, times, groups, place, emitter) {}
+        layers_(training, times, loads, groups, place, emitter) {}
 
   void step() {
     if (training_.sharding == Sharding::kZero1) gather_all();
@@ -167,10 +168,7 @@ class StepProgram {
       if (in_layers() >= 2 * std::size_t{chunk_.layers}) return Part::kHead;
       return in_layers() % 2 == 0 ? Part::kAttention : Part::kMlp;
     }
-    bool experts() const {
-      const auto layer = chunk_.first + static_cast<std::uint32_t>(in_layers() / 2);
-      return program_.training_.model.has_experts(layer);
-    }
+    std::uint32_t layer() const { return chunk_.first + static_cast<std::uint32_t>(in_layers() / 2); }
 
     bool forward() {
       if (at_ == parts()) return false;
@@ -195,14 +193,14 @@ class StepProgram {
       LayerProgram& layers = program_.layers_;
       if (part == Part::kEmbedding) layers.embedding_forward();
       if (part == Part::kAttention) layers.attention_forward();
-      if (part == Part::kMlp) layers.mlp_forward(experts());
+      if (part == Part::kMlp) layers.mlp_forward(layer());
       if (part == Part::kHead) layers.head_forward();
     }
     void run_backward(Part part) {
       LayerProgram& layers = program_.layers_;
       if (part == Part::kEmbedding) layers.embedding_backward(action_.work);
       if (part == Part::kAttention) layers.attention_backward(action_.work);
-      if (part == Part::kMlp) layers.mlp_backward(experts(), action_.work);
+      if (part == Part::kMlp) layers.mlp_backward(layer(), action_.work);
       if (part == Part::kHead) layers.head_backward(action_.work);
     }
     // Gradients of weights take no weights.
@@ -465,12 +463,13 @@ Graph training_graph(const Training& training, const Times& times) {
   GraphBuilder builder;
   const Groups groups(training.layout, training.model.tied && training.schedule.ends_apart(), builder);
   const auto cpus = cpus_of(training);
+  const std::vector<ExpertLoad> loads = expert_loads(training);
   std::vector<StagePlan> plans;
   for (std::uint32_t stage = 0; stage < training.layout.pipeline; ++stage)
     plans.push_back(plan_of(training, stage));
 
   const auto write = [&](const Place& place, Emitter& emitter) {
-    StepProgram program(training, times, plans[place.stage], groups, place, emitter);
+    StepProgram program(training, times, loads, plans[place.stage], groups, place, emitter);
     for (std::uint32_t i = 0; i < training.iterations; ++i) program.step();
     emitter.end_rank();
   };

@@ -172,27 +172,15 @@ BlockTimes mlp(const Training& training, std::uint64_t ffn) {
   return times;
 }
 
-// Each rank's experts get as many tokens as any other's.
 void add_experts(const Training& training, Times& times) {
   const ModelShape& model = training.model;
   if (model.experts == 0) return;
   const Clock clock(training);
-  const std::uint64_t tokens = training.own_tokens(), groups = model.experts / training.layout.expert;
-  const std::uint64_t each =
-      std::max<std::uint64_t>(tokens * model.top_k * training.layout.expert / model.experts, 1);
-  const Linear in = mlp_input(model, model.expert_ffn), out = mlp_output(model, model.expert_ffn);
-  const double values = static_cast<double>(tokens) * model.top_k;
+  const std::uint64_t tokens = training.own_tokens();
   times.router = clock.product(tokens, model.experts, model.hidden) + around(training);
   times.router_by_inputs = clock.product(tokens, model.hidden, model.experts) + around(training);
   times.router_by_weights = clock.product(model.experts, model.hidden, tokens);
-  times.experts =
-      clock.product(each, in.out, in.in, groups) + clock.product(each, out.out, out.in, groups) +
-      clock.memory(values * static_cast<double>(in.out + model.expert_ffn) + 4 * values * model.hidden);
-  times.experts_by_weights =
-      clock.product(in.out, in.in, each, groups) + clock.product(out.out, out.in, each, groups);
-  times.experts_by_inputs =
-      clock.product(each, in.in, in.out, groups) + clock.product(each, out.in, out.out, groups) +
-      clock.memory(values * static_cast<double>(2 * in.out + model.expert_ffn) + 4 * values * model.hidden);
+  times.experts = expert_times(training, tokens * model.top_k);
 }
 
 void add_ends(const Training& training, Times& times) {
@@ -219,6 +207,26 @@ Times times_of(const Training& training) {
     times.shared = mlp(training, std::uint64_t{model.shared_experts} * model.expert_ffn);
   add_experts(training, times);
   add_ends(training, times);
+  return times;
+}
+
+ExpertTimes expert_times(const Training& training, std::uint64_t tokens) {
+  if (tokens == 0) return {};
+  const ModelShape& model = training.model;
+  const Clock clock(training);
+  const std::uint64_t groups = model.experts / training.layout.expert;
+  const std::uint64_t each = std::max<std::uint64_t>(tokens / groups, 1);
+  const Linear in = mlp_input(model, model.expert_ffn), out = mlp_output(model, model.expert_ffn);
+  const auto values = static_cast<double>(tokens);
+  ExpertTimes times;
+  times.forward =
+      clock.product(each, in.out, in.in, groups) + clock.product(each, out.out, out.in, groups) +
+      clock.memory(values * static_cast<double>(in.out + model.expert_ffn) + 4 * values * model.hidden);
+  times.by_weights =
+      clock.product(in.out, in.in, each, groups) + clock.product(out.out, out.in, each, groups);
+  times.by_inputs =
+      clock.product(each, in.in, in.out, groups) + clock.product(each, out.in, out.out, groups) +
+      clock.memory(values * static_cast<double>(2 * in.out + model.expert_ffn) + 4 * values * model.hidden);
   return times;
 }
 

@@ -15,15 +15,22 @@ struct BlockTimes {
   double before_backward = 0;
 };
 
+// Of the experts that a rank has.
+struct ExpertTimes {
+  double forward = 0, by_inputs = 0, by_weights = 0;
+};
+
 struct Times {
   BlockTimes attention, mlp, shared, head;  // mlp: of a layer without experts; shared: of the shared experts
   double router = 0, router_by_inputs = 0, router_by_weights = 0;
-  double experts = 0, experts_by_inputs = 0, experts_by_weights = 0;
+  ExpertTimes experts;   // where each rank's get as many tokens as any other's
   double embedding = 0;  // in either direction
   double loss = 0;
 };
 
 Times times_of(const Training& training);
+// With so many tokens for a rank's experts, evenly divided among them.
+ExpertTimes expert_times(const Training& training, std::uint64_t tokens);
 // Of the weights that a rank of the stage has.
 double optimizer_ns(const Training& training, std::uint32_t stage);
 

@@ -47,6 +47,8 @@ struct Training {
   std::uint32_t sequence = 1, micro_batch = 1, iterations = 1;
   std::uint32_t gradient_bytes = 4;  // of each parameter, as they are reduced
   OuterSteps outer;
+  double expert_skew = 0;  // Zipf's exponent of the experts' popularity; 0: all get as many tokens
+  std::uint64_t seed = 1;  // of which experts those are
   const Device* device = nullptr;
   double efficiency = 1;
 
