@@ -45,7 +45,7 @@ class ComputeTimes(unittest.TestCase):
             wall = self.calc_ns(folder, "--compute-times", "wall")
             cpu = self.calc_ns(folder, "--compute-times", "cpu")
             auto = self.calc_ns(folder)
-            self.assertAlmostEqual(auto, sum(burned), delta=0.02 * sum(burned) + RANKS * SLACK_NS)
+            self.assertAlmostEqual(auto, sum(burned), delta=0.06 * sum(burned) + RANKS * SLACK_NS)
             self.assertLessEqual(cpu, auto)
             self.assertLess(auto, wall)
 
@@ -55,7 +55,7 @@ class ComputeTimes(unittest.TestCase):
                 # The ranks took turns: nobody finished before the core had done all their work.
                 self.assertGreater(state["elapsed_ns"], sum(burned))
                 on_core = state["elapsed_ns"] - sum(off[state["rank"]].values())
-                self.assertAlmostEqual(on_core, used[state["rank"]], delta=0.03 * used[state["rank"]] + SLACK_NS)
+                self.assertAlmostEqual(on_core, used[state["rank"]], delta=0.08 * used[state["rank"]] + SLACK_NS)
                 self.assertEqual(len(state["facts"]["cores"].split(",")), 1)
                 self.assertNotIn("-", state["facts"]["cores"])
             waited = sum(times["waiting_ns"] + times["in_mpi_waiting_ns"] for times in off.values())
