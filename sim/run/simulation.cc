@@ -256,6 +256,11 @@ Scenario Simulation::decided(std::span<const goal::Program> programs,
   return scenario;
 }
 
+void Simulation::check_places(std::span<const goal::Program> programs) const {
+  std::vector<std::string> remarks;  // the run has them
+  (void)jobs_to_replay(decided(programs, remarks), programs, topology_.get());
+}
+
 // What the network takes from the hosts' protocol is the same for all: that of the first job. Where jobs wait
 // for hosts nothing is known of their NICs.
 void Simulation::warn_of_jobs(const Scenario& decided, std::span<const ReplayJob> jobs,

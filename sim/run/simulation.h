@@ -47,6 +47,9 @@ class Simulation {
   // The programs of the scenario's jobs: from files, or generated. A packed file is left to be read while it
   // is replayed, unless the network model is a compatibility mode. Throws InputError.
   std::vector<goal::Program> workload() const;
+  // Throws InputError if these programs of its jobs don't find their places on the network, as run() would
+  // before anything is replayed. Of jobs that wait for hosts nothing is known before the run.
+  void check_places(std::span<const goal::Program> programs) const;
   // Replays these programs of its jobs; may be called again. All of the report but `wall_seconds`,
   // `peak_memory_bytes` and `scenario` is filled in, for a run that was stopped or could not go on too.
   // Throws InputError if network and programs don't fit together, and where a file turns out to be damaged.

@@ -163,6 +163,61 @@ class Explain(WeftTest):
         self.assertEqual(told(*busy, "--congestion", "dctcp", "--set", "queue.ecn.kmin=10kB"), [])
         self.assertEqual(told(*calm), [])
 
+    def without_effect(self, *sim):
+        return [each["setting"] for each in self.explain(sim=sim)["without_effect"]]
+
+    def test_collectives_that_do_not_occur_or_are_as_they_would_be(self):
+        # 4 ranks: in a ring six steps of a quarter, by recursive doubling two of the whole.
+        allreduce = ["--traffic", "collective:kind=allreduce,size=1MB,ranks=4", *TREE]
+        told = [self.explain(sim=[*allreduce, "--set", f"collectives.allreduce={name}"]) for name in ("ring", "recursive_doubling")]
+        self.assertNotEqual(told[0]["makespan_ns"], told[1]["makespan_ns"])
+        usual = self.explain(sim=allreduce)
+        self.assertEqual(usual["without_effect"], [])
+        for name, each in zip(("ring", "recursive_doubling"), told):
+            named = [f"collectives.allreduce={name}"] if each["makespan_ns"] == usual["makespan_ns"] else []
+            self.assertEqual([row["setting"] for row in each["without_effect"]], named)
+        # Point to point there is none; nor is a broadcast an allreduce.
+        other = ["--set", "collectives.allreduce=ring"]
+        self.assertEqual(self.without_effect("--traffic", "ping_pong:sizes=1000B,iterations=3,ranks=2", *TREE, *other), ["collectives.allreduce=ring"])
+        self.assertEqual(self.without_effect("--traffic", "collective:kind=bcast,size=1MB,ranks=4", *TREE, *other), ["collectives.allreduce=ring"])
+        # Of two jobs one has it.
+        pair = ["--job", "traffic=[ping_pong:sizes=1000B,iterations=3,ranks=2],name=a", "--job"]
+        self.assertEqual(self.without_effect(*pair, "traffic=[collective:kind=allreduce,size=1MB,ranks=4],name=b", *TREE,
+                                             "--set", f"collectives.allreduce={'ring' if told[0]['makespan_ns'] != usual['makespan_ns'] else 'recursive_doubling'}"), [])
+        self.assertEqual(self.without_effect(*pair, "traffic=[ping_pong:sizes=2000B,iterations=3,ranks=2],name=b", *TREE, *other),
+                         ["collectives.allreduce=ring"])
+
+    def test_placement_where_there_is_no_choice(self):
+        # All hosts of a switch are alike; those of a tree are two, four or six links from each other.
+        pair = ["--traffic", "ping_pong:sizes=1000B,iterations=3,ranks=2"]
+        switch = ["--topology", "single_switch:hosts=8,link=100Gbps"]
+        for placement in "random", "packed":
+            self.assertEqual(self.without_effect(*pair, *switch, "--placement", placement), ["placement=" + placement])
+        # Every rank on the one host that they share.
+        together = ["--traffic", "ping_pong:sizes=1000B,iterations=3,ranks=2", "--topology", "single_switch:hosts=1,link=100Gbps", "--set", "hosts.ranks_per_host=2"]
+        self.assertIn("placement=packed", self.without_effect(*together, "--placement", "packed"))
+        # Sixteen neighbours of a stencil over pods, or scattered.
+        spread = ["--traffic", "stencil:dims=2d,iterations=2,compute=10us,ranks=16", *TREE]
+        for placement in "random", "packed":
+            self.assertEqual(self.without_effect(*spread, "--placement", placement), [])
+
+    def test_seeds_nics_connections_and_times(self):
+        pair = ["--traffic", "ping_pong:sizes=1000B,iterations=3,ranks=2", *TREE]
+        self.assertEqual(self.without_effect(*pair, "--seed", "7"), ["seed=7"])
+        # The seed draws who sends to whom, in traffic that is generated.
+        self.assertEqual(self.without_effect("--traffic", "permutation:size=1MB", *TREE, "--seed", "7"), [])
+        # Hosts with one NIC, and with several.
+        nics = ["--set", "network.packet.nic_choice=round_robin"]
+        self.assertEqual(self.without_effect(*pair, *nics), ["network.packet.nic_choice=round_robin"])
+        self.assertEqual(self.without_effect("--traffic", "alltoall:size=1MB,ranks=4", "--topology", "multi_plane:planes=2,k=4", *nics), [])
+        # Each host sends one message: it has a connection for itself either way. Six that share two don't.
+        self.assertEqual(self.without_effect("--traffic", "permutation:size=1MB", "--network", "flow", *TREE, "--set", "connections=per_pair"),
+                         ["connections=per_pair"])
+        self.assertEqual(self.without_effect(*pair, "--set", "connections=per_message"), [])
+        # Nothing is computed, or 300 us are.
+        self.assertEqual(self.without_effect("--job", "traffic=[ping_pong:sizes=1000B,iterations=3,ranks=2],compute_scale=2", *TREE), ["compute_scale=2"])
+        self.assertEqual(self.without_effect("--job", "traffic=[stencil:dims=2d,iterations=2,compute=300us,ranks=16],compute_scale=2", *TREE), [])
+
     def test_a_run_that_changed_is_told(self):
         (self.folder / "a.goal").write_text("num_ranks 2\nrank 0 {\nl1: send 1000b to 1\n}\nrank 1 {\nl1: recv 1000b from 0\n}\n")
         self.explain(sim=["--goal", "a.goal", *TREE])

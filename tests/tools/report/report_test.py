@@ -128,12 +128,20 @@ class InTheBrowser(Pages):
         cls.browser = browser.Browser()
         cls.addClassCleanup(cls.browser.close)
 
-    def open(self, page):
-        self.browser.size(1400, 900)
+    def open(self, page, folded=False, width=1400):
+        """With all sections unfolded, unless `folded`, as it comes."""
+        self.browser.size(width, 900)
         self.browser.emulate("light")
         took = self.browser.open(self.folder / page)
+        if not folded:
+            self.unfold()
         self.check_quiet(page)
         return took
+
+    def unfold(self):
+        self.ask("document.getElementById('fold').click()")
+        # What was folded is drawn as soon as its width is known.
+        self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))")
 
     def check_quiet(self, page):
         """No error, and nothing asked for but the page itself."""
@@ -165,6 +173,98 @@ class InTheBrowser(Pages):
         self.assertEqual(self.ask("[...document.querySelectorAll('canvas:not([aria-hidden]), svg')].filter((e) => !e.closest('[aria-label]')).length"), 0)
         # Nothing is wider than its place.
         self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), 1400)
+
+    def test_the_first_look_is_two_screens(self):
+        for page in ("one.html", "three.html", "loggops.html"):
+            self.open(page, folded=True, width=1280)
+            self.assertLessEqual(self.ask("document.documentElement.scrollHeight"), 1800, page)
+            self.assertEqual(self.ask("document.querySelectorAll('section > details[open]').length"), 0)
+            folded = self.ask("document.querySelectorAll('section > details').length")
+            self.assertGreater(folded, 8)
+            # A picture and the main figures are there without a click.
+            self.assertGreater(self.ask("document.querySelectorAll('#overview .bar, #overview canvas').length"), 0)
+            self.assertIn("runtime", self.ask("document.querySelector('#overview').textContent"))
+            # What is asked for unfolds alone, and all of it by the button, and folds again.
+            self.ask("document.querySelector('nav a[href=\"#parameters\"]').click()")
+            self.assertEqual(self.ask("[...document.querySelectorAll('section > details[open]')].map((fold) => fold.parentElement.id)"), ["parameters"])
+            self.unfold()
+            self.assertEqual(self.ask("document.querySelectorAll('section > details[open]').length"), folded)
+            self.unfold()
+            self.assertEqual(self.ask("document.querySelectorAll('section > details[open]').length"), 0)
+            self.check_quiet(page)
+
+    def test_on_a_telephone(self):
+        for page in ("one.html", "three.html", "loggops.html"):
+            self.open(page, folded=True, width=390)
+            self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), 390, page)
+            self.unfold()
+            self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), 390, page)
+
+    def test_topologies_break_between_parameters(self):
+        # Each piece between separators is in one line: it has one box.
+        pieces = """(() => {
+          const broken = [];
+          for (const place of document.querySelectorAll('.eyebrow, td.path')) {
+            const walk = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+            while (walk.nextNode()) for (const found of walk.currentNode.data.matchAll(/[\\w.=+]+/g)) {
+              const range = document.createRange();
+              range.setStart(walk.currentNode, found.index);
+              range.setEnd(walk.currentNode, found.index + found[0].length);
+              if (range.getClientRects().length > 1 && found[0].length < 40) broken.push(found[0]);
+            }
+          }
+          return broken;
+        })()"""
+        for width in (1280, 390):
+            self.open("three.html", width=width)
+            self.assertIn("oversubscription", self.ask("document.querySelector('#network .eyebrow').textContent"))
+            self.assertEqual(self.ask(pieces), [])
+
+    def test_warnings_are_in_full_at_the_top(self):
+        shutil.copytree(self.folder / "TREE", self.folder / "WARNED")
+        texts = [f"warning {i}: the routing policy of /a/long/path/{'x' * 60}/{i} has no effect here" for i in range(5)]
+        with sqlite3.connect(self.folder / "WARNED/results.sqlite") as database:
+            database.execute("DELETE FROM warnings")
+            database.executemany("INSERT INTO warnings (kind, text) VALUES ('warning', ?)", [(text,) for text in texts])
+        weft("report", "WARNED", "TREE", "-o", "warned.html", cwd=self.folder)
+        self.open("warned.html", folded=True, width=390)
+        notices = self.ask("[...document.querySelectorAll('#overview .notice')].map((notice) => notice.textContent)")
+        for text in texts:
+            self.assertEqual([notice for notice in notices if text in notice], [f"WARNED {text}"])
+        seen = self.ask("[...document.querySelectorAll('#overview .notice')].filter((notice) => notice.checkVisibility()).length")
+        self.assertEqual(seen, 3)
+        self.ask("document.querySelector('#overview .more summary').click()")
+        self.assertEqual(self.ask("[...document.querySelectorAll('#overview .notice')].filter((notice) => notice.checkVisibility()).length"), 5)
+        self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), 390)
+
+    def test_many_ranks_have_the_colours_of_the_legend(self):
+        # Two ranks a column and fewer than two pixels for each; each third has a computation three times as long.
+        with open(self.folder / "uneven.goal", "w") as graph:
+            graph.write("num_ranks 2048\n")
+            for rank in range(2048):
+                graph.write(f"rank {rank} {{\nl1: calc {30000 + 60000 * (rank % 3 == 0)}\nl2: send 100b to {(rank + 1) % 2048}\n"
+                            f"l3: recv 100b from {(rank - 1) % 2048}\nl2 requires l1\n}}\n")
+        weft("sim", "-q", "--goal", "uneven.goal", "--network", "loggops:L=2000,o=1500,g=10,G=0.08", "-o", "UNEVEN", cwd=self.folder)
+        weft("report", "UNEVEN", "-o", "uneven.html", cwd=self.folder)
+        for width in (1280, 777, 390):
+            self.open("uneven.html", width=width)
+            for section in ("overview", "breakdown"):
+                shades, others = self.ask("""(() => {
+                  const canvas = document.querySelector('#%s .plot canvas'), {width, height} = canvas;
+                  const {data} = canvas.getContext('2d').getImageData(70, 0, width - 70, height - 27);
+                  const hex = (i) => '#' + [0, 1, 2].map((k) => data[i + k].toString(16).padStart(2, '0')).join('');
+                  const counts = {};
+                  for (let i = 0; i < data.length; i += 4) {
+                    const shade = data[i + 3] === 0 ? 'ground' : data[i + 3] < 255 ? 'mixed' : hex(i);
+                    counts[shade] = (counts[shade] ?? 0) + 1;
+                  }
+                  const legend = ['compute', 'overhead', 'network', 'peers', 'waiting'].map(colour);
+                  const known = new Set([...legend, colour('rule'), 'ground']);
+                  return [legend.filter((shade) => counts[shade] > 0).length,
+                          Object.entries(counts).filter(([shade]) => !known.has(shade)).reduce((sum, [, count]) => sum + count, 0)];
+                })()""" % section)
+                self.assertGreaterEqual(shades, 2)
+                self.assertEqual(others, 0, (section, width))
 
     def test_other_network_models(self):
         self.open("loggops.html")

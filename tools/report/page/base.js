@@ -62,6 +62,12 @@ function svgElement(name, attributes = {}) {
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
 }
+// Text of many words without spaces, such as a topology or a path, that may break between them.
+function breakable(text) {
+  const pieces = String(text).split(/(?<=[,:;/|[\]→·])/), made = document.createDocumentFragment();
+  pieces.forEach((piece, i) => made.append(...(i > 0 ? [element("wbr")] : []), piece));
+  return made;
+}
 const note = (text) => element("p", {class: "note"}, text);
 
 // Colours, as the theme has them now.

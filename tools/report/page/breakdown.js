@@ -81,19 +81,23 @@ function rankColumns(run) {
       pen.fillText(timeText(tick), left - 8, y);
     }
     const each = inner / rows.length, gap = each > 6 ? 1 : 0;
+    // Edges are those of pixels: a part of one would be of another colour than the legend's.
+    const sharp = pen.getTransform().a, edge = (at) => Math.round(at * sharp) / sharp;
+    const shades = activities.map(({colour: shade}) => colour(shade));
     rows.forEach((row, i) => {
-      const all = sumOf(row);
-      let y = floor;
-      for (const {key, colour: shade} of activities) {
-        const part = (((row[key] ?? 0) / all) * row.finish_ns * (floor - top)) / most;
-        pen.fillStyle = colour(shade);
-        pen.fillRect(left + i * each, y - part, Math.max(each - gap, 0.5), part);
-        y -= part;
-      }
+      const all = sumOf(row), x = edge(left + i * each), wide = Math.max(edge(left + (i + 1) * each - gap) - x, 1 / sharp);
+      let done = 0, y = edge(floor);
+      activities.forEach(({key}, k) => {
+        done += (row[key] ?? 0) / all;
+        const upper = edge(floor - (done * row.finish_ns * (floor - top)) / most);
+        pen.fillStyle = shades[k];
+        pen.fillRect(x, upper, wide, y - upper);
+        y = upper;
+      });
       if (i === chosen) {
         pen.strokeStyle = colour("text");
         pen.lineWidth = 1.5;
-        pen.strokeRect(left + i * each, y, Math.max(each - gap, 1), floor - y);
+        pen.strokeRect(x, y, wide, floor - y);
       }
     });
     pen.fillStyle = colour("muted");

@@ -48,7 +48,7 @@ function warningsSection(body, runs) {
     if (runs.length > 1) body.append(runTitle(run));
     const warnings = rowsOf(run.warnings);
     if (warnings.length === 0) body.append(element("p", {}, "None."));
-    body.append(...warnings.map(({text}) => element("div", {class: "notice"}, text)));
+    body.append(...warnings.map(({text}) => element("div", {class: "notice"}, breakable(text))));
   }
 }
 
@@ -85,7 +85,8 @@ function originSection(body, runs) {
     const facts = [["Folder", run.folder], ["weft", provenance.version], ["Simulated on", provenance.machine_name], ["Threads", String(provenance.threads)],
                    ["Seed", String(summary.seed)], ["Digest of all events", summary.digest], ["Events", countText(summary.events)],
                    ["Simulated in", timeText(summary.wall_seconds * 1e9)], ["Memory at most", bytesText(summary.peak_memory_bytes)]];
-    body.append(element("table", {}, element("tbody", {}, ...facts.map(([name, value]) => element("tr", {}, element("th", {scope: "row"}, name), element("td", {class: "path"}, value ?? kDash))))));
+    const rows = facts.map(([name, value]) => element("tr", {}, element("th", {scope: "row"}, name), element("td", {class: "path"}, breakable(value ?? kDash))));
+    body.append(element("div", {class: "scroll"}, element("table", {}, element("tbody", {}, ...rows))));
     const inputs = rowsOf(run.inputs);
     if (inputs.length > 0) {
       body.append(element("h4", {}, "Input files"), dataTable([{key: "path", title: "File", path: true}, {key: "bytes", title: "Size", right: true, text: bytesText}, {key: "sha256", title: "SHA-256", path: true}],

@@ -15,8 +15,8 @@ function labelRuns(runs) {
   });
 }
 
-// What the user chose; kept for this page only.
-const state = {runs: [], shown: new Set(), theme: "auto"};
+// What the user chose; kept for this page only. `open`: sections that are unfolded.
+const state = {runs: [], shown: new Set(), open: new Set(), all: false, theme: "auto"};
 
 function applyTheme(theme) {
   const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
@@ -32,6 +32,48 @@ function runChoice() {
       render();
     },
   }), runMark(run), run.label)));
+}
+
+// A line about what is behind each title, as sections are folded at first.
+const kAbout = {
+  compare: "every figure and parameter, side by side", breakdown: "computing, sending and waiting, by job and by rank", exposed: "what computing waited for, by axis",
+  "critical-path": "the one chain that set the runtime", timeline: "what each rank did when", messages: "completion times by size and distance",
+  network: "the drawing, with the load of every link", links: "the busiest, with queues and losses", series: "queues, load and losses",
+  jobs: "when they ran, and who slowed whom", cost: "parts, dollars and watts", acted: "marks, losses, timeouts and other signals", order: "packets that overtook each other",
+  warnings: "all of them", "left-out": "what the figures do not cover", parameters: "as the run had it", origin: "files, versions and digests",
+};
+
+function sectionOf(section, runs) {
+  const body = element("section", {id: section.id, "aria-label": section.title});
+  if (section.bare) {
+    section.render(body, runs);
+    return body;
+  }
+  const inside = element("div", {class: "inside"});
+  section.render(inside, runs);
+  const fold = element("details", {open: state.all || state.open.has(section.id)},
+                       element("summary", {}, element("h2", {}, section.title), element("span", {class: "note"}, kAbout[section.id])), inside);
+  fold.addEventListener("toggle", () => {
+    if (!fold.isConnected) return;  // of a page before this one
+    if (fold.open) state.open.add(section.id);
+    else state.open.delete(section.id);
+  });
+  body.append(fold);
+  return body;
+}
+
+function unfold(id) {
+  document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
+}
+
+function foldAll(all) {
+  state.all = all;
+  state.open.clear();
+  const button = document.getElementById("fold");
+  button.textContent = all ? "Fold all" : "Open all";
+  button.setAttribute("aria-pressed", String(all));
+  render();
+  state.all = false;  // each section is by itself from here on
 }
 
 // Sections about all runs, and behind them those about the chosen ones.
@@ -51,11 +93,8 @@ function render() {
       const choice = runChoice();
       if (choice) content.append(element("section", {}, choice));
     }
-    const body = element("section", {id: section.id, "aria-label": section.title});
-    if (!section.bare) body.append(element("h2", {}, section.title));
-    section.render(body, runs);
-    content.append(body);
-    nav.append(element("a", {href: `#${section.id}`}, section.title));
+    content.append(sectionOf(section, runs));
+    nav.append(element("a", {href: `#${section.id}`, onclick: () => unfold(section.id)}, section.title));
   }
   if (chosen.length === 0) content.append(element("section", {}, runChoice()));
   content.removeAttribute("aria-busy");
@@ -93,9 +132,11 @@ function listen() {
     render();
   });
   document.getElementById("print").addEventListener("click", () => print());
-  // Paper is white.
-  addEventListener("beforeprint", () => { applyTheme("light"); render(); });
-  addEventListener("afterprint", () => { applyTheme(state.theme); render(); });
+  document.getElementById("fold").addEventListener("click", (event) => foldAll(event.target.getAttribute("aria-pressed") !== "true"));
+  // Paper is white, and can't be unfolded.
+  let before = new Set();
+  addEventListener("beforeprint", () => { before = new Set(state.open); state.all = true; applyTheme("light"); render(); });
+  addEventListener("afterprint", () => { state.all = false; state.open = before; applyTheme(state.theme); render(); });
   addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 }
 
@@ -109,7 +150,10 @@ async function start() {
     applyTheme(state.theme);
     listen();
     render();
-    if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    if (location.hash) {
+      unfold(location.hash.slice(1));
+      document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    }
     document.documentElement.dataset.ready = String(Math.round(performance.now()));
   } catch (error) {
     content.replaceChildren(element("p", {}, `This page can't be shown: ${error.message}. It needs a browser of 2023 or later.`));

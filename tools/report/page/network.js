@@ -156,7 +156,7 @@ function networkDrawing(run) {
 function networkSection(body, runs) {
   for (const run of runs.filter((one) => one.drawing)) {
     if (runs.length > 1) body.append(runTitle(run));
-    body.append(element("p", {class: "eyebrow"}, run.summary.topology), networkDrawing(run));
+    body.append(element("p", {class: "eyebrow"}, breakable(run.summary.topology)), networkDrawing(run));
   }
 }
 

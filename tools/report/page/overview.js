@@ -53,24 +53,77 @@ function setup(run) {
   return words.join(" · ");
 }
 
-function problems(run) {
-  const warnings = rowsOf(run.warnings);
-  const diagnosis = warnings.filter(({kind}) => kind === "diagnosis").map(({text}) => text);
-  const count = warnings.length - diagnosis.length;
-  const notices = diagnosis.map((text) => element("div", {class: "notice"}, text));
-  if (count > 0) {
-    notices.push(element("div", {class: "notice"}, `This run has ${count} ${count === 1 ? "warning" : "warnings"}: see `,
-                         element("a", {href: "#warnings"}, "Warnings"), "."));
+// Warnings in full, each once, with the runs that have it; those after the first few are folded.
+const kFirstWarnings = 3;
+function problems(runs) {
+  const texts = new Map();
+  for (const kind of ["diagnosis", "warning"]) {
+    for (const run of runs) {
+      for (const row of rowsOf(run.warnings)) {
+        if ((row.kind === "diagnosis") !== (kind === "diagnosis")) continue;
+        texts.set(row.text, [...(texts.get(row.text) ?? []), run]);
+      }
+    }
   }
-  return notices;
+  const notices = [...texts].map(([text, which]) => {
+    const who = runs.length > 1 && which.length < runs.length ? which.flatMap((run) => [runMark(run), element("b", {}, `${run.label} `)]) : [];
+    return element("div", {class: "notice"}, ...who, breakable(text));
+  });
+  if (notices.length <= kFirstWarnings) return notices;
+  const rest = notices.slice(kFirstWarnings);
+  return [...notices.slice(0, kFirstWarnings),
+          element("details", {class: "more"}, element("summary", {}, `${rest.length} more ${rest.length === 1 ? "warning" : "warnings"}`), ...rest)];
+}
+
+// The picture of several runs: bars as long as they took, divided by what ranks did.
+function runBars(runs) {
+  const rows = runs.map((run) => {
+    const parts = timesOf(run.ranks.by_job), sums = {};
+    for (const {key} of kActivities) sums[key] = hasTimes(run) ? parts.reduce((sum, row) => sum + (row[key] ?? 0), 0) : 0;
+    return {run, row: sums, time: run.summary.makespan_ns};
+  });
+  const longest = Math.max(...rows.map(({time}) => time));
+  const activities = activitiesOf(rows.map(({row}) => row).filter((row) => sumOf(row) > 0));
+  const bars = rows.flatMap(({run, row, time}) => {
+    const all = sumOf(row), bar = element("div", {class: "bar", role: "img", tabindex: 0});
+    bar.style.width = `${(100 * time) / longest}%`;
+    const shown = all > 0 ? activities.map(({key, colour: shade}) => [row[key] / all, colour(shade)]) : [[1, runColour(run)]];
+    for (const [share, shade] of shown) {
+      const part = element("div");
+      part.style.width = `${100 * share}%`;
+      part.style.background = shade;
+      if (share > 1e-6) bar.append(part);
+    }
+    const text = `${run.label}: ${timeText(time, 4)}\n${all > 0 ? activities.map(({key, name}) => `${name}: ${percentText(row[key] / all)}`).join("\n") : ""}`;
+    bar.setAttribute("aria-label", text);
+    tipOf(bar, text);
+    return [element("div", {class: "label", title: run.label}, runMark(run), run.label), element("div", {}, bar), element("div", {class: "value"}, timeText(time, 4))];
+  });
+  return [activityLegend(activities), element("div", {class: "bars"}, ...bars)];
+}
+
+// The figures and choices that people ask for first, where the runs differ or it is the runtime.
+const kKeyTitles = new Set(["Simulated runtime", "What bound it", "Waiting, of ranks' time", "Slowdown of messages, p99", "Use of the busiest link", "Price of the network", "Power of the network"]);
+const kMostChoices = 4;
+function keyTable(runs) {
+  const choices = differingParameters(runs).filter(({name}) => kPlaces.includes(name)).slice(0, kMostChoices);
+  const measures = kMeasures.filter((measure) => kKeyTitles.has(measure.title) && runs.some((run) => known(measure.of(run)) || typeof measure.of(run) === "string"));
+  const table = comparisonTable(measures, runs);
+  table.querySelector("tbody").prepend(...choices.map((row) => element("tr", {}, element("th", {scope: "row"}, row.name),
+    ...runs.map((_, i) => element("td", {class: "right"}, row[`run${i}`] ?? kDash)))));
+  return table;
+}
+
+function overviewOfOne(body, run) {
+  body.append(element("p", {class: "eyebrow"}, `${run.label} · `, breakable(setup(run))), element("h1", {}, run.headline.title),
+              element("p", {class: "lead"}, run.headline.because), ...problems([run]), runFigures(run));
+  if (!hasTimes(run)) return;
+  const plot = rankColumns(run);
+  if (plot) body.append(element("h3", {}, "What ranks did"), activityLegend(activitiesOf(timesOf(run.ranks.by_rank))), plot);
 }
 
 function overview(body, runs) {
-  if (runs.length === 1) {
-    body.append(element("p", {class: "eyebrow"}, `${runs[0].label} · ${setup(runs[0])}`),
-                element("h1", {}, runs[0].headline.title), element("p", {class: "lead"}, runs[0].headline.because), ...problems(runs[0]), runFigures(runs[0]));
-    return;
-  }
+  if (runs.length === 1) return overviewOfOne(body, runs[0]);
   const complete = runs.filter(({summary}) => summary.outcome === "complete");
   const byTime = [...complete].sort((a, b) => a.summary.makespan_ns - b.summary.makespan_ns);
   let sentence = `${countText(runs.length)} runs`;
@@ -81,10 +134,12 @@ function overview(body, runs) {
       ? `All runs took the same time, ${timeText(fastest.summary.makespan_ns)}, within half a percent.`
       : `${fastest.label} is the fastest, with ${timeText(fastest.summary.makespan_ns)}; ${slowest.label} takes ${digits(factor)} times as long.`;
   }
-  body.append(element("p", {class: "eyebrow"}, `${runs.length} runs side by side`), element("h1", {}, sentence));
-  for (const run of runs) {
-    body.append(element("p", {}, runMark(run), element("b", {}, run.label), ` ${run.headline.title} ${run.headline.because}`), ...problems(run));
-  }
+  body.append(element("p", {class: "eyebrow"}, `${runs.length} runs side by side`), element("h1", {}, sentence), ...runBars(runs), keyTable(runs));
+  const told = runs.map((run) => element("p", {}, runMark(run), element("b", {}, run.label), ` ${run.headline.title} ${run.headline.because}`));
+  const seen = told.slice(0, kMostShown), rest = told.slice(kMostShown);
+  body.append(...seen);
+  if (rest.length > 0) body.append(element("details", {class: "more"}, element("summary", {}, `${rest.length} more runs`), ...rest));
+  body.append(...problems(runs));
 }
 
 function runMark(run) {

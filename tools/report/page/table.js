@@ -49,7 +49,7 @@ function dataTable(columns, rows, options = {}) {
     const visible = all ? shown : shown.slice(0, first);
     body.replaceChildren(...visible.map((row) => element("tr", {}, ...columns.map((column) => {
       const cell = element("td", {class: [column.right && "right", column.path && "path"].filter(Boolean).join(" ") || null});
-      cell.append(textOf(column, row));
+      cell.append(column.path ? breakable(textOf(column, row)) : textOf(column, row));
       if (column.meter) cell.append(meter(column.meter(row)));
       return cell;
     }))));

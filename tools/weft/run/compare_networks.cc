@@ -9,10 +9,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "goal/file.h"
+#include "goal/program.h"
+#include "goal/workload/workload.h"
+#include "sim/run/listed_jobs.h"
+#include "sim/run/simulation.h"
 #include "sim/units/input_error.h"
 #include "sim/units/input_file.h"
 #include "tools/sweep/plan.h"
@@ -126,6 +131,17 @@ class Place {
   bool removed_;
 };
 
+// Is the application's program the same on every network, not one with a rank for each of its hosts?
+bool is_of_one_size(const sim::Scenario& scenario) {
+  return std::ranges::all_of(scenario.jobs, [](const sim::Job& job) {
+    if (job.traffic.empty()) return true;
+    const goal::Workload& traffic = find_module(goal::workloads(), job.traffic, "traffic pattern");
+    const Parameters parameters(traffic.info, job.traffic);
+    return parameters.integer("ranks") > 0 ||
+           (traffic.own_ranks != nullptr && traffic.own_ranks(parameters) > 0);
+  });
+}
+
 // From networks and applications to the points of a sweep.
 class Comparison {
  public:
@@ -134,7 +150,9 @@ class Comparison {
     std::ranges::sort(apps);
     const auto twice = std::ranges::adjacent_find(apps);
     if (twice != apps.end()) throw InputError(*twice + " is given twice");
-    for (const Network& network : networks_of(options)) add(network);
+    const std::vector<Network> networks = networks_of(options);
+    for (const std::string& app : options.apps) check(app, networks);
+    for (const Network& network : networks) add(network);
   }
 
   std::size_t seeds() const { return seeds_.size(); }
@@ -148,6 +166,31 @@ class Comparison {
     if (place != makers_.end()) return place->second;
     return makers_.try_emplace(prices, std::vector<std::string>(), topologies::find_price_list(prices))
         .first->second;
+  }
+
+  // Builds each network, and finds this application's ranks a place on it, so that what can't run is told
+  // before the others have run for long. Throws InputError.
+  void check(const std::string& app, const std::vector<Network>& networks) {
+    std::set<std::string> seen;
+    std::vector<goal::Program> programs;  // kept where they are the same on every network
+    for (const Network& network : networks) {
+      if (!seen.insert(network.topology).second) continue;
+      try {
+        const sim::Scenario scenario = sim::resolve_with_list(
+            sim::read_scenario_file(registries_, "", settings(app, network.topology)), registries_);
+        const sim::Simulation simulation(scenario);
+        if (programs.empty() || !is_of_one_size(scenario)) programs = simulation.workload();
+        simulation.check_places(programs);
+      } catch (const InputError& error) {
+        std::string what = error.what();
+        const auto name = [&](const std::string& which) {
+          if (what.find(which) == std::string::npos) what = fmt::format("{}: {}", which, what);
+        };
+        name(network.topology);
+        if (options_.apps.size() > 1) name(app);
+        throw InputError(what);
+      }
+    }
   }
 
   void add(const Network& network) {
@@ -181,6 +224,7 @@ class Comparison {
   }
 
   const Options& options_;
+  const sim::Registries registries_ = sim::builtin_registries();
   std::vector<std::uint64_t> seeds_;
   std::map<std::string, PointMaker> makers_;  // by price list
   std::vector<PricedNetwork> networks_;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,8 @@ using sim::Scenario;
 struct Trial {
   std::string setting, why;
   std::function<void(Scenario&)> change;
+  bool draws_anew = false;   // traffic is generated again
+  bool moves_ranks = false;  // links are others: what ranks see counts alone
 };
 
 using Given = std::map<std::string, std::string>;
@@ -102,6 +105,118 @@ Given usual_hosts(Scenario scenario, const sim::Registries& registries) {
   return sim::resolve(scenario, registries).hosts.given;
 }
 
+// ---- Of jobs: with several the change is made in all that have this value, so that one trial tells ----
+
+// What decides for each job, as resolve() leaves it: its own of several, else that of the run.
+std::vector<ModuleChoice*> of_jobs(Scenario& scenario, ModuleChoice sim::RunSettings::*common,
+                                   ModuleChoice sim::Job::*own) {
+  if (scenario.jobs.size() == 1) return {&(scenario.*common)};
+  std::vector<ModuleChoice*> all;
+  for (sim::Job& job : scenario.jobs) all.push_back(&(job.*own));
+  return all;
+}
+
+// Where nobody gives any: what a library or a profile decides is not a setting.
+void add_collectives(const Scenario& scenario, const sim::Registries& registries,
+                     std::vector<Trial>& trials) {
+  const auto choices = [](Scenario& of) {
+    return of_jobs(of, &sim::RunSettings::collectives, &sim::Job::collectives);
+  };
+  Scenario given = scenario, usual = scenario;
+  for (ModuleChoice* choice : choices(usual)) choice->given.clear();
+  usual = sim::resolve(usual, registries);
+  const std::vector<ModuleChoice*> mine = choices(given), theirs = choices(usual);
+  std::map<std::pair<std::string, std::string>, std::string> chosen;  // and what there would be
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    for (const auto& [name, value] : mine[i]->given) {
+      const auto other = theirs[i]->given.find(name);
+      const std::string without = other == theirs[i]->given.end() ? "" : other->second;
+      if (value != without) chosen.emplace(std::pair(name, value), without);
+    }
+  }
+  for (const auto& [setting, without] : chosen) {
+    const auto& [name, value] = setting;
+    trials.push_back({fmt::format("collectives.{}={}", name, value),
+                      fmt::format("without it{} the run takes the same course",
+                                  without.empty() ? "" : ", by " + without + ","),
+                      [choices, setting, registries](Scenario& changed) {
+                        for (ModuleChoice* choice : choices(changed)) {
+                          if (is_as(choice->given, setting.first, setting.second))
+                            choice->given.erase(setting.first);
+                        }
+                        changed = sim::resolve(changed, registries);
+                      }});
+  }
+}
+
+// A job alone that was told to be packed, as it would be anyway, is set against one that is scattered: if
+// that is the same too, it had no choice.
+void add_placement(const Scenario& scenario, const sim::Registries& registries, std::vector<Trial>& trials) {
+  constexpr const char *kUsual = "packed", *kOther = "random";
+  const bool is_given = scenario.jobs.size() == 1 && scenario.scheduler.empty() && scenario.failed.empty();
+  std::map<std::string, std::string> chosen;  // and what to try in its place
+  for (const sim::Job& job : scenario.jobs) {
+    if (job.placement.empty()) continue;
+    if (job.placement.name != kUsual) chosen.emplace(job.placement.name, kUsual);
+    if (job.placement.name == kUsual && is_given) chosen.emplace(kUsual, kOther);
+  }
+  for (const auto& [name, other] : chosen) {
+    trials.push_back({.setting = "placement=" + name,
+                      .why = fmt::format("with {} the ranks take the same course", other),
+                      .change =
+                          [name = name, other = other, registries](Scenario& changed) {
+                            for (sim::Job& job : changed.jobs) {
+                              if (job.placement.name == name) job.placement = {.name = other};
+                            }
+                            changed = sim::resolve(changed, registries);
+                          },
+                      .moves_ranks = true});
+  }
+}
+
+void add_connections(const Scenario& scenario, const sim::Registries& registries,
+                     std::vector<Trial>& trials) {
+  Scenario usual = scenario;
+  usual.connections = std::string(sim::kByRules);
+  usual.connection_idle = {};
+  usual = sim::resolve(usual, registries);
+  if (usual.connections == scenario.connections) return;
+  trials.push_back({fmt::format("connections={}", scenario.connections),
+                    fmt::format("with {} the run takes the same course", usual.connections),
+                    [text = usual.connections](Scenario& changed) {
+                      changed.connections = text;
+                      changed.connection_idle = {};
+                    }});
+}
+
+void add_seed(const Scenario& scenario, std::vector<Trial>& trials) {
+  const std::uint64_t usual = Scenario().seed;
+  if (scenario.seed == usual) return;
+  trials.push_back({.setting = fmt::format("seed={}", scenario.seed),
+                    .why = fmt::format("with seed {} the run takes the same course: nothing was drawn that "
+                                       "made a difference",
+                                       usual),
+                    .change = [usual](Scenario& changed) { changed.seed = usual; },
+                    .draws_anew = true});
+}
+
+void add_compute_scale(const Scenario& scenario, std::vector<Trial>& trials) {
+  for (std::size_t i = 0; i < scenario.jobs.size(); ++i) {
+    const sim::Job& job = scenario.jobs[i];
+    const bool is_first = std::ranges::none_of(
+        std::span(scenario.jobs).first(i),
+        [&](const sim::Job& before) { return before.compute_scale == job.compute_scale; });
+    if (job.compute_scale == 1 || !is_first) continue;
+    trials.push_back({fmt::format("compute_scale={}", job.compute_scale),
+                      "with 1 the run takes the same course: it computes nothing that others wait for",
+                      [scale = job.compute_scale](Scenario& changed) {
+                        for (sim::Job& each : changed.jobs) {
+                          if (each.compute_scale == scale) each.compute_scale = 1;
+                        }
+                      }});
+  }
+}
+
 std::vector<Trial> trials_of(const Scenario& scenario) {
   std::vector<Trial> trials;
   add_routing(scenario, trials);
@@ -122,6 +237,11 @@ std::vector<Trial> trials_of(const Scenario& scenario) {
         "hosts", sim::hosts_section(), scenario.hosts.given, usual_hosts(scenario, registries),
         [](Scenario& changed) -> ModuleChoice& { return changed.hosts; }, trials);
   }
+  add_collectives(scenario, registries, trials);
+  add_placement(scenario, registries, trials);
+  add_connections(scenario, registries, trials);
+  add_compute_scale(scenario, trials);
+  add_seed(scenario, trials);
   return trials;
 }
 
@@ -142,11 +262,11 @@ bool is_same_where_both(const Signals& a, const Signals& b) {
   });
 }
 
-bool is_same_course(const results::Report& a, const results::Report& b) {
+bool is_same_course(const results::Report& a, const results::Report& b, bool moves_ranks) {
   return a.outcome == b.outcome && a.makespan == b.makespan &&
          is_same_where_both(a.network_totals.signals, b.network_totals.signals) &&
          std::ranges::equal(a.ranks, b.ranks, is_same_rank) &&
-         std::ranges::equal(a.links, b.links, is_same_link);
+         (moves_ranks || std::ranges::equal(a.links, b.links, is_same_link));
 }
 
 }  // namespace
@@ -155,8 +275,9 @@ nlohmann::ordered_json settings_without_effect(Rerun& rerun, const results::Repo
   nlohmann::ordered_json told = nlohmann::ordered_json::array();
   for (const Trial& trial : trials_of(rerun.scenario())) {
     try {
-      if (!is_same_course(base, rerun.run_changed(trial.change, "running it again without " + trial.setting)))
-        continue;
+      const results::Report other =
+          rerun.run_changed(trial.change, "running it again without " + trial.setting, trial.draws_anew);
+      if (!is_same_course(base, other, trial.moves_ranks)) continue;
     } catch (const InputError&) {
       continue;  // the rest of the scenario needs it
     }

@@ -24,21 +24,22 @@ results::Report Rerun::run(const sim::WhatIf& what_if, const std::string& words,
 }
 
 results::Report Rerun::run_changed(const std::function<void(sim::Scenario&)>& change,
-                                   const std::string& words) {
+                                   const std::string& words, bool draws_anew) {
   phases_.enter(words);
   sim::Scenario scenario = scenario_;
   change(scenario);
-  return run(scenario, {}, nullptr, {});
+  return run(scenario, {}, nullptr, {}, draws_anew);
 }
 
 results::Report Rerun::run(const sim::Scenario& scenario, const sim::WhatIf& what_if, const Look& look,
-                           Keeps keeps) {
+                           Keeps keeps, bool draws_anew) {
   sim::Simulation simulation(scenario, what_if);
   if (!keeps.flows) simulation.omit_flow_rows();
   if (keeps.path_shares) simulation.tell_path_shares();
   if (programs_.empty()) programs_ = simulation.workload();
+  const std::vector<goal::Program> programs = draws_anew ? simulation.workload() : programs_;
   TerminalControl control(scenario_.limits, phases_, quiet_);
-  results::Report report = simulation.run(programs_, control);
+  results::Report report = simulation.run(programs, control);
   if (look) look(report, simulation.topology());
   return report;
 }
