@@ -43,6 +43,7 @@ void Collectives::begin(std::uint32_t local, goal::OpIndex op) {
   const std::uint32_t size = program.communicator_size(collective.comm);
   if (size == 1) return with_.work.finish_op(rank, op);
   if (trails_ != nullptr) trails_->begin_collective(rank, call, engine_.now());
+  if (overlap_ != nullptr) overlap_->begin(local, engine_.now());
   const goal::ChosenAlgorithm* chosen = plan_.choices[call.peer];
   begin_lanes(with_.open.add(rank, {.call = {&collective, size, me, &chosen->options},
                                     .chosen = chosen,
@@ -179,8 +180,10 @@ void Collectives::finish_lane(std::uint32_t handle) {
 
 void Collectives::finish(std::uint32_t index) {
   const goal::OpIndex op = with_.open[index].op;
-  RankState& rank = with_.ranks[with_.open[index].local];
+  const std::uint32_t local = with_.open[index].local;
+  RankState& rank = with_.ranks[local];
   with_.open.remove(rank, index);
+  if (overlap_ != nullptr) overlap_->end(local, engine_.now());
   if (trails_ != nullptr) trails_->end_collective(rank, rank.view.op(op), engine_.now());
   with_.work.finish_op(rank, op);
 }
