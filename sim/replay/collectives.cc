@@ -153,7 +153,8 @@ Time Collectives::work_of_lane(std::uint32_t handle, goal::StepKind kind) const 
                       : bytes > goal::LaneCosts::kShortBytes ? costs.step
                                                              : costs.short_step;
     const TimePerByte rate = open.step.combine > 0 ? costs.combine : costs.copy;
-    work = std::max(work, after(step, rate.of(std::min(bytes, costs.copied_bytes))));
+    work =
+        std::max(work, after(costs.of_rounds(step, open.step), rate.of(std::min(bytes, costs.copied_bytes))));
   }
   return work;
 }
@@ -234,8 +235,11 @@ void Collectives::hand_over(const ReplayTask& train, Message& message) {
   const ActiveCollective& active = with_.open.of_lane(train.lane);
   const goal::LaneCosts& costs = active.call.options->lane_costs;
   if (!costs.given || same_node(active, train.peer)) return with_.departures.inject(message);
-  const Time proxy = with_.open.step(train).step.goes_on ? Time() : costs.proxy;
-  const Time ready = after(proxy_is_done(train.local, proxy, costs.bundle), costs.between_nodes);
+  const goal::Step& step = with_.open.step(train).step;
+  const Time proxy = step.goes_on ? Time() : costs.of_rounds(costs.proxy, step);
+  const Time between =
+      after(costs.of_rounds(costs.between_nodes, step), costs.of_rounds(costs.way, step) - costs.way);
+  const Time ready = after(proxy_is_done(train.local, proxy, costs.bundle), between);
   if (ready == engine_.now()) return with_.departures.inject(message);
   const std::uint32_t place = with_.held.hold(message);
   if (trails_ != nullptr) {

@@ -105,9 +105,9 @@ class Collectives {
   const ReplayPlan& plan_;
   const Engine& engine_;
   EarlyMessages early_;
-  std::vector<Time> proxies_;  // when the thread of each rank is free that hands on messages between nodes
-  goal::Group group_;          // where algorithms write
-  Trails* trails_ = nullptr;   // null: nobody asks what the time of a run consists of
+  std::vector<Time> proxies_;   // when the thread of each rank is free that hands on messages between nodes
+  goal::Group group_;           // where algorithms write
+  Trails* trails_ = nullptr;    // null: nobody asks what the time of a run consists of
   Overlap* overlap_ = nullptr;  // null: they slow nothing down
   CollectiveServices with_;
 };

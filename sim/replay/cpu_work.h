@@ -98,7 +98,8 @@ class CpuWork final : public TaskGiver {
     try {
       const Time duration = start_of_work(rank, work);
       if (duration > Time()) [[likely]] {
-        if (overlap_ != nullptr) overlap_->begin_calc(local_of(rank), with_.cpus.index(cpu), with_.work.now());
+        if (overlap_ != nullptr)
+          overlap_->begin_calc(local_of(rank), with_.cpus.index(cpu), with_.work.now());
         schedule_done(rank, cpu, duration);
         return true;
       }

@@ -1,5 +1,5 @@
-// Computing that takes longer while collectives of the same rank are under way, as on a GPU, whose cores and memory they
-// use, too.
+// Computing that takes longer while collectives of the same rank are under way, as on a GPU, whose cores and
+// memory they use, too.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,10 @@
 
 namespace weft::sim {
 
-// A calc proceeds at 1/slowdown of its speed while at least one collective is under way at its rank, begun and not ended,
-// whether or not something of it moves. The end of a calc is looked at when it would be without more of that: what was
-// lost since is added, until nothing was. Exact to 1 ns. Not for several threads.
+// A calc proceeds at 1/slowdown of its speed while at least one collective is under way at its rank, begun
+// and not ended, whether or not something of it moves. The end of a calc is looked at when it would be
+// without more of that: what was lost since is added, until nothing was. Exact to 1 ns. Not for several
+// threads.
 class Overlap {
  public:
   // `slowdown`: 1 or more. Ranks and cpus go by their numbers in a share.

@@ -64,7 +64,8 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void expect(const Event& event, int look) const override;
   void expect(const Message& message, int look) const override;
 
-  // REQUIRES: the event is the end of the time of a cpu's work. Is that not over, for collectives slowed it down?
+  // REQUIRES: the event is the end of the time of a cpu's work. Is that not over, for collectives slowed it
+  // down?
   bool goes_on(const Event& event) const {
     return cpu_work_.is_slowed(ranks_[local_[event.source - first_entity_]], event.payload);
   }

@@ -6,7 +6,8 @@ namespace weft::goal {
 
 ParameterSpec overlap_slowdown_parameter() {
   return {"overlap_slowdown", ParameterType::kReal, "1.16",
-          "How many times as long computing takes while collectives of the same rank are under way; measured on an A100, "
+          "How many times as long computing takes while collectives of the same rank are under way; measured "
+          "on an A100, "
           "1: they slow nothing down."};
 }
 

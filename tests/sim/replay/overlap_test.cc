@@ -22,14 +22,15 @@ LogGops slowed(double by) {
 
 LogGopsRun two_ranks(const std::string& first, const std::string& second, double by,
                      const ReplayPlace& place = {}) {
-  const std::string text = "num_ranks 2\ncomm 1 \"dp 0\" all\nrank 0 {\n" + first + "}\nrank 1 {\n" + second + "}\n";
+  const std::string text =
+      "num_ranks 2\ncomm 1 \"dp 0\" all\nrank 0 {\n" + first + "}\nrank 1 {\n" + second + "}\n";
   return {goal::parse_text(text, "test.goal"), slowed(by), place};
 }
 
 // Computes on cpu 0, and beside it an allreduce on cpu 1 that begins after a while.
 std::string rank(int computes, int begins) {
-  return fmt::format("c: calc {} cpu 0\nw: calc {} cpu 1\na: allreduce 8b comm 1 cpu 1\na requires w\n", computes,
-                     begins);
+  return fmt::format("c: calc {} cpu 0\nw: calc {} cpu 1\na: allreduce 8b comm 1 cpu 1\na requires w\n",
+                     computes, begins);
 }
 
 // When a calc is done that begins at 0 and has the speed 1 / slowdown within the intervals.
@@ -71,7 +72,8 @@ TEST_CASE("what is not beside a collective keeps its time") {
 }
 
 TEST_CASE("messages alone slow nothing") {
-  const LogGopsRun run = two_ranks("c: calc 5000 cpu 0\ns: send 8b to 1 cpu 1\n", "c: calc 5000 cpu 0\nr: recv 8b from 0 cpu 1\n", 2);
+  const LogGopsRun run = two_ranks("c: calc 5000 cpu 0\ns: send 8b to 1 cpu 1\n",
+                                   "c: calc 5000 cpu 0\nr: recv 8b from 0 cpu 1\n", 2);
   CHECK(run.finish() == Times{5000, 5000});
 }
 
@@ -85,7 +87,8 @@ TEST_CASE("a calc beside any collectives takes what a walk over them says") {
     double now = 0;
     for (int i = 0; i < 8; ++i) {
       const int pause = static_cast<int>(random() % 3000);  // on both ranks: they begin together
-      text += fmt::format("w{0}: calc {1} cpu 1\na{0}: allreduce 8b comm 1 cpu 1\na{0} requires w{0}\n", i, pause);
+      text += fmt::format("w{0}: calc {1} cpu 1\na{0}: allreduce 8b comm 1 cpu 1\na{0} requires w{0}\n", i,
+                          pause);
       if (i > 0) text += fmt::format("w{} requires a{}\n", i, i - 1);
       now += pause;
       busy.emplace_back(now, now + 1000);
