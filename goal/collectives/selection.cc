@@ -8,6 +8,7 @@
 #include "goal/collectives/nccl/algorithms.h"
 #include "goal/collectives/nccl/bundle.h"
 #include "goal/collectives/nccl/choice.h"
+#include "goal/collectives/nccl/coarse.h"
 #include "goal/collectives/selection_profiles.h"
 #include "goal/file.h"
 
@@ -195,7 +196,7 @@ const ChosenAlgorithm& CollectiveSelection::choose(const Collective& collective,
     }
   }
   const std::uint32_t bundle = bundle_of(chosen, collective, ranks);
-  return bundle > 1 ? bundled(chosen, bundle) : chosen;
+  return coarse(bundle > 1 ? bundled(chosen, bundle) : chosen, collective, ranks);
 }
 
 std::uint32_t CollectiveSelection::bundle_of(const ChosenAlgorithm& chosen, const Collective& collective,
@@ -211,6 +212,23 @@ const ChosenAlgorithm& CollectiveSelection::bundled(const ChosenAlgorithm& chose
   options.channels /= bundle;
   options.bundle = bundle;
   options.lane_costs = nccl::lane_costs(nccl_->node().gpu, options.format, bundle);
+  return with_options(chosen, options);
+}
+
+const ChosenAlgorithm& CollectiveSelection::coarse(const ChosenAlgorithm& chosen,
+                                                   const Collective& collective, std::uint32_t ranks) const {
+  if (!nccl_ || ranks < 2 || !may_bundle_ || bundle_ != 0) return chosen;
+  const CollectiveCall call{&collective, ranks, 0, &chosen.options};
+  const std::uint32_t rounds = nccl::coarse_rounds(*chosen.algorithm, call);
+  if (rounds == 0) return chosen;
+  CollectiveOptions options = chosen.options;
+  options.coarse_rounds = rounds;
+  options.lane_costs = nccl::coarse_costs(options.lane_costs, call, rounds, latency_);
+  return with_options(chosen, options);
+}
+
+const ChosenAlgorithm& CollectiveSelection::with_options(const ChosenAlgorithm& chosen,
+                                                         const CollectiveOptions& options) const {
   for (const ChosenAlgorithm& met : bundled_) {
     if (met.algorithm == chosen.algorithm && met.options == options) return met;
   }

@@ -34,11 +34,13 @@ class CollectiveSelection {
       : CollectiveSelection(CollectiveChoices{forced, {}, {}}) {}
 
   // Where messages that go the same way at the same time are the same as one, as in fluids: NCCL's channels
-  // go in bundles in large collectives, if the profile leaves that open. See goal/collectives/nccl/bundle.h.
-  // `rank_gbs`: what the network takes of a rank, in GB/s; 0: not known.
-  void allow_bundles(double rank_gbs = 0) {
+  // go in bundles in large collectives, and long rings in few rounds, if the profile leaves that open. See
+  // goal/collectives/nccl/bundle.h and coarse.h. `rank_gbs`: what the network takes of a rank, in GB/s; 0:
+  // not known. `latency`: of its way between nodes.
+  void allow_bundles(double rank_gbs = 0, Time latency = {}) {
     may_bundle_ = true;
     rank_gbs_ = rank_gbs;
+    latency_ = latency;
   }
 
   // Whose communicators they are. NCCL chooses by how many of a group share a node, where consecutive ranks
@@ -61,6 +63,10 @@ class CollectiveSelection {
   std::uint32_t bundle_of(const ChosenAlgorithm& chosen, const Collective& collective,
                           std::uint32_t ranks) const;
   const ChosenAlgorithm& bundled(const ChosenAlgorithm& chosen, std::uint32_t bundle) const;
+  // In few rounds, if it has very many.
+  const ChosenAlgorithm& coarse(const ChosenAlgorithm& chosen, const Collective& collective,
+                                std::uint32_t ranks) const;
+  const ChosenAlgorithm& with_options(const ChosenAlgorithm& chosen, const CollectiveOptions& options) const;
 
   std::array<ChosenAlgorithm, kCollectiveKinds> fixed_;  // forced, or the default
   std::array<bool, kCollectiveKinds> forced_{};
@@ -72,6 +78,7 @@ class CollectiveSelection {
       asked_;  // by graphs, or NCCL, so far
   bool may_bundle_ = false;
   double rank_gbs_ = 0;
+  Time latency_;
   std::uint32_t bundle_ = 0;                     // as the profile fixes it; 0: by rule
   mutable std::deque<ChosenAlgorithm> bundled_;  // those met so far
 };

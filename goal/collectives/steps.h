@@ -93,6 +93,16 @@ struct LaneCosts {
   // A message stands for so many, one of each channel of a bundle: the first of them has gone to the NIC
   // after one turn of that thread, which is busy for all of them.
   std::uint32_t bundle = 1;
+  // A message with data stands for so many of a ring's rounds, one after the other, each with a step, a turn
+  // of that thread and its time to the NIC. The network's way between nodes, which the message has once, they
+  // have each.
+  double rounds = 1;
+  Time way;
+  // So long for a message of the step, if one takes so long.
+  Time of_rounds(Time one, const Step& step) const {
+    if (rounds == 1 || step.signal) return one;
+    return Time::ps(static_cast<std::int64_t>(static_cast<double>(one.ps()) * rounds + 0.5));
+  }
   bool operator==(const LaneCosts&) const = default;
 };
 
@@ -110,7 +120,8 @@ struct CollectiveOptions {
   std::uint64_t chunk_grain_bytes = 0;     // `chunk_grain`: of NCCL's rings in 2.20 and 2.21; 0: 16 bytes
   std::uint32_t efficiency = 100;          // `efficiency`: percent of the links that NCCL's NVLS reaches
   std::uint32_t bundle = 1;                // NCCL's channels that go as one; `channels` counts bundles
-  LaneCosts lane_costs;                    // of NCCL on a kind of GPU, see goal/collectives/nccl/gpu.h
+  std::uint32_t coarse_rounds = 0;  // NCCL's rings: so many rounds stand for all, see nccl/coarse.h; 0: all
+  LaneCosts lane_costs;             // of NCCL on a kind of GPU, see goal/collectives/nccl/gpu.h
   bool operator==(const CollectiveOptions&) const = default;
 };
 

@@ -43,6 +43,7 @@ void Collectives::begin(std::uint32_t local, goal::OpIndex op) {
   const std::uint32_t size = program.communicator_size(collective.comm);
   if (size == 1) return with_.work.finish_op(rank, op);
   if (trails_ != nullptr) trails_->begin_collective(rank, call, engine_.now());
+  if (overlap_ != nullptr) overlap_->begin(local, engine_.now());
   const goal::ChosenAlgorithm* chosen = plan_.choices[call.peer];
   begin_lanes(with_.open.add(rank, {.call = {&collective, size, me, &chosen->options},
                                     .chosen = chosen,
@@ -152,7 +153,8 @@ Time Collectives::work_of_lane(std::uint32_t handle, goal::StepKind kind) const 
                       : bytes > goal::LaneCosts::kShortBytes ? costs.step
                                                              : costs.short_step;
     const TimePerByte rate = open.step.combine > 0 ? costs.combine : costs.copy;
-    work = std::max(work, after(step, rate.of(std::min(bytes, costs.copied_bytes))));
+    work =
+        std::max(work, after(costs.of_rounds(step, open.step), rate.of(std::min(bytes, costs.copied_bytes))));
   }
   return work;
 }
@@ -179,8 +181,10 @@ void Collectives::finish_lane(std::uint32_t handle) {
 
 void Collectives::finish(std::uint32_t index) {
   const goal::OpIndex op = with_.open[index].op;
-  RankState& rank = with_.ranks[with_.open[index].local];
+  const std::uint32_t local = with_.open[index].local;
+  RankState& rank = with_.ranks[local];
   with_.open.remove(rank, index);
+  if (overlap_ != nullptr) overlap_->end(local, engine_.now());
   if (trails_ != nullptr) trails_->end_collective(rank, rank.view.op(op), engine_.now());
   with_.work.finish_op(rank, op);
 }
@@ -231,8 +235,11 @@ void Collectives::hand_over(const ReplayTask& train, Message& message) {
   const ActiveCollective& active = with_.open.of_lane(train.lane);
   const goal::LaneCosts& costs = active.call.options->lane_costs;
   if (!costs.given || same_node(active, train.peer)) return with_.departures.inject(message);
-  const Time proxy = with_.open.step(train).step.goes_on ? Time() : costs.proxy;
-  const Time ready = after(proxy_is_done(train.local, proxy, costs.bundle), costs.between_nodes);
+  const goal::Step& step = with_.open.step(train).step;
+  const Time proxy = step.goes_on ? Time() : costs.of_rounds(costs.proxy, step);
+  const Time between =
+      after(costs.of_rounds(costs.between_nodes, step), costs.of_rounds(costs.way, step) - costs.way);
+  const Time ready = after(proxy_is_done(train.local, proxy, costs.bundle), between);
   if (ready == engine_.now()) return with_.departures.inject(message);
   const std::uint32_t place = with_.held.hold(message);
   if (trails_ != nullptr) {

@@ -13,6 +13,7 @@
 #include "sim/replay/handshakes.h"
 #include "sim/replay/held_messages.h"
 #include "sim/replay/open_collectives.h"
+#include "sim/replay/overlap.h"
 #include "sim/replay/progress.h"
 #include "sim/replay/rank_work.h"
 #include "sim/replay/replay_plan.h"
@@ -43,6 +44,7 @@ class Collectives {
               const CollectiveServices& services)
       : plan_(plan), engine_(engine), early_(ranks), with_(services) {}
   void keep_trails(Trails& trails) { trails_ = &trails; }
+  void slow_down(Overlap& overlap) { overlap_ = &overlap; }
 
   // An operation of the graph begins, or a group that Progress knows of.
   void begin(std::uint32_t local, goal::OpIndex op);
@@ -103,9 +105,10 @@ class Collectives {
   const ReplayPlan& plan_;
   const Engine& engine_;
   EarlyMessages early_;
-  std::vector<Time> proxies_;  // when the thread of each rank is free that hands on messages between nodes
-  goal::Group group_;          // where algorithms write
-  Trails* trails_ = nullptr;   // null: nobody asks what the time of a run consists of
+  std::vector<Time> proxies_;   // when the thread of each rank is free that hands on messages between nodes
+  goal::Group group_;           // where algorithms write
+  Trails* trails_ = nullptr;    // null: nobody asks what the time of a run consists of
+  Overlap* overlap_ = nullptr;  // null: they slow nothing down
   CollectiveServices with_;
 };
 

@@ -13,6 +13,17 @@ void CpuWork::give_task(std::uint32_t handle) {
   give(rank, with_.cpus.of(rank, rank.view.cpu(with_.open.op_of(task))), handle | kTask);
 }
 
+// The calc at the end of its time goes on for what it has lost.
+bool CpuWork::goes_on_with_calc(RankState& rank, std::uint32_t index) {
+  const Cpu& cpu = with_.cpus[index];
+  const Time more = lost(rank, cpu);
+  if (more == Time()) return false;
+  rank.compute = after(rank.compute, more);
+  overlap_->begin_calc(local_of(rank), index, with_.work.now());
+  schedule_done(rank, cpu, more);
+  return true;
+}
+
 bool CpuWork::end_of_task(RankState& rank, const Cpu& cpu, std::uint32_t task) {
   if (with_.tasks[task].state != TaskState::kTrain) {
     end_of_receive(task);

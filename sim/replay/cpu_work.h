@@ -8,6 +8,7 @@
 #include "sim/replay/collectives.h"
 #include "sim/replay/cpus.h"
 #include "sim/replay/open_collectives.h"
+#include "sim/replay/overlap.h"
 #include "sim/replay/point_to_point.h"
 #include "sim/replay/progress.h"
 #include "sim/replay/rank_state.h"
@@ -40,6 +41,7 @@ class CpuWork final : public TaskGiver {
   explicit CpuWork(const CpuServices& services) : with_(services) {}
   void keep_trails(Trails& trails) { trails_ = &trails; }
   void set_tap(TimelineTap& tap) { tap_ = &tap; }
+  void slow_down(Overlap& overlap) { overlap_ = &overlap; }
 
   // A calc or a send that may begin, or a receive with what there is to do for it, to its cpu.
   void give_op(RankState& rank, goal::OpIndex op) { give_for(rank, op, op); }
@@ -54,6 +56,7 @@ class CpuWork final : public TaskGiver {
       index == rank.first_cpu ? trails_->at_first_cpu(index)
                               : trails_->at_cpu(index, op_of(rank, cpu.current));
     }
+    if (overlap_ != nullptr && goes_on_with_calc(rank, index)) return;
     bool goes_on = false;
     try {
       goes_on = end_work(rank, cpu);
@@ -63,6 +66,10 @@ class CpuWork final : public TaskGiver {
     if (goes_on) return;
     cpu.current = kNone;
     take_up(rank, cpu);
+  }
+  // The time of what it works on is over, but collectives have slowed it down.
+  bool is_slowed(const RankState& rank, std::uint32_t index) const {
+    return overlap_ != nullptr && lost(rank, with_.cpus[index]) > Time();
   }
   // What the task is for has been done, by a cpu or elsewhere.
   void finish_task(std::uint32_t task);
@@ -91,6 +98,8 @@ class CpuWork final : public TaskGiver {
     try {
       const Time duration = start_of_work(rank, work);
       if (duration > Time()) [[likely]] {
+        if (overlap_ != nullptr)
+          overlap_->begin_calc(local_of(rank), with_.cpus.index(cpu), with_.work.now());
         schedule_done(rank, cpu, duration);
         return true;
       }
@@ -111,6 +120,14 @@ class CpuWork final : public TaskGiver {
         note_step(rank, cpu, index);
     }
     with_.work.schedule(rank, duration, RankWork::kCpuDone, index);
+  }
+  bool goes_on_with_calc(RankState& rank, std::uint32_t index);
+  Time lost(const RankState& rank, const Cpu& cpu) const {
+    const bool calc = (cpu.current & kTask) == 0 && rank.view.op(cpu.current).kind == goal::OpKind::kCalc;
+    return calc ? overlap_->lost(local_of(rank), with_.cpus.index(cpu), with_.work.now()) : Time();
+  }
+  std::uint32_t local_of(const RankState& rank) const {
+    return static_cast<std::uint32_t>(&rank - with_.ranks.data());
   }
   // Work that takes no time.
   void note_instant(const RankState& rank, const Cpu& cpu, std::uint32_t work) {
@@ -153,6 +170,7 @@ class CpuWork final : public TaskGiver {
 
   TimelineTap* tap_ = nullptr;  // null: nobody records what it does
   Trails* trails_ = nullptr;    // null: nobody asks what its time consists of
+  Overlap* overlap_ = nullptr;  // null: collectives slow nothing down
   CpuServices with_;
 };
 

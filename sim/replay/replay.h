@@ -48,6 +48,7 @@ struct HostConfig {
   TimePerByte reduction_per_byte;         // cpu time to combine received data, inside collectives
   std::uint32_t ranks_per_host = 1;       // rank r runs on host r / ranks_per_host, if not placed otherwise
   double compute_scale = 1;               // times of calcs are multiplied by it
+  double overlap_slowdown = 1;            // and by this beside collectives of their rank; 1 or more
   goal::CollectiveSelection collectives;  // the algorithm of each collective
   // The NICs that ranks use whose program names none, all its operations having NIC 0; null: NIC 0.
   const NicRule* nics = nullptr;

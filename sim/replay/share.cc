@@ -27,6 +27,11 @@ ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vect
   }
   cpus_.open();
   progress_.open();
+  if (hosts_.overlap_slowdown > 1) {
+    overlap_ = std::make_unique<Overlap>(hosts_.overlap_slowdown, ranks_.size(), cpus_.size());
+    cpu_work_.slow_down(*overlap_);
+    collectives_.slow_down(*overlap_);
+  }
 }
 
 void ReplayShare::start(Network& network) {

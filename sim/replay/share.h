@@ -17,6 +17,7 @@
 #include "sim/replay/handshakes.h"
 #include "sim/replay/held_messages.h"
 #include "sim/replay/open_collectives.h"
+#include "sim/replay/overlap.h"
 #include "sim/replay/point_to_point.h"
 #include "sim/replay/progress.h"
 #include "sim/replay/rank_state.h"
@@ -62,6 +63,12 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void on_event(const Event& event) override;
   void expect(const Event& event, int look) const override;
   void expect(const Message& message, int look) const override;
+
+  // REQUIRES: the event is the end of the time of a cpu's work. Is that not over, for collectives slowed it
+  // down?
+  bool goes_on(const Event& event) const {
+    return cpu_work_.is_slowed(ranks_[local_[event.source - first_entity_]], event.payload);
+  }
 
   std::uint64_t executed_ops() const { return progress_.executed(); }
   // Has every operation finished, and was every message received?
@@ -114,7 +121,8 @@ class alignas(64) ReplayShare final : public NetworkClient {
   const std::uint32_t* local_;  // of each rank of the program
   const EntityId first_entity_;
   Engine& engine_;
-  std::unique_ptr<Trails> trails_;  // null: nobody asks what its time consists of
+  std::unique_ptr<Trails> trails_;    // null: nobody asks what its time consists of
+  std::unique_ptr<Overlap> overlap_;  // null: collectives slow nothing down
 
   LargeVector<RankState> ranks_;
   Progress progress_;

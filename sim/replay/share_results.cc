@@ -25,6 +25,7 @@ std::uint64_t ReplayShare::memory_bytes() const {
                         cpus_.memory_bytes() + tasks_.memory_bytes() + point_to_point_.memory_bytes() +
                         open_.memory_bytes() + collectives_.memory_bytes() + held_.memory_bytes();
   if (trails_) bytes += trails_->memory_bytes();
+  if (overlap_) bytes += overlap_->memory_bytes();
   return bytes;
 }
 

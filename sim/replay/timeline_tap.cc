@@ -159,7 +159,7 @@ void TimelineTap::end_of_task(std::uint32_t handle) {
 
 void TimelineTap::on_event(const Event& event) {
   const std::uint32_t local = share_.local_of(event);
-  if (event.kind == RankWork::kCpuDone) end_of_work(local, event.payload);
+  if (event.kind == RankWork::kCpuDone && !share_.goes_on(event)) end_of_work(local, event.payload);
   is_held_message_ = event.kind == RankWork::kMessageReady;
   watch(local, {}, [&] { share_.on_event(event); });
   is_held_message_ = false;

@@ -31,4 +31,8 @@ double noted_tokens(const goal::Program& program) {
   return was_changed(program) ? 0 : number(program, "tokens").value_or(0);
 }
 
+double noted_overlap_slowdown(const goal::Program& program) {
+  return std::clamp(number(program, "overlap_slowdown").value_or(1), 1.0, 1000.0);
+}
+
 }  // namespace weft::sim

@@ -15,4 +15,7 @@ std::optional<results::OpenLoopWindow> open_loop_window(const goal::Program& pro
 // Tokens that one run of the graph trains on; 0 where it doesn't say.
 double noted_tokens(const goal::Program& program);
 
+// How many times as long computing takes beside collectives of the same rank; 1 where it doesn't say.
+double noted_overlap_slowdown(const goal::Program& program);
+
 }  // namespace weft::sim

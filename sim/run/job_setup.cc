@@ -10,6 +10,7 @@
 #include "sim/placement/exchanges.h"
 #include "sim/placement/failed_hosts.h"
 #include "sim/placement/policies/policies.h"
+#include "sim/run/graph_notes.h"
 #include "sim/run/host_config.h"
 #include "sim/run/mpi_library.h"
 
@@ -124,6 +125,7 @@ std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const g
                                                  .submit = what.at,
                                                  .repetition = repetition_of(what)});
     job.hosts.compute_scale = what.compute_scale;
+    job.hosts.overlap_slowdown = noted_overlap_slowdown(job.program);
     job.hosts.collectives.know_groups(job.program.facts());
   }
   if (!decided.scheduler.empty()) return jobs;

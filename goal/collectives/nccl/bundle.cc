@@ -82,15 +82,6 @@ double messages_of(const CollectiveCall& call) {
   return sizes.channels * sizes.turns * call.size * of_a_rank;
 }
 
-double ring_messages(const CollectiveCall& call) {
-  const bool both = call.collective->kind == CollectiveKind::kAllreduce;
-  const auto share = static_cast<double>(
-      ChannelShares({0, call.collective->bytes}, call, both ? 2 : call.size).most_bytes());
-  const auto chunk = static_cast<double>(chunk_bytes(Shape::kRing, call)) * (both ? call.size : 1);
-  const double of_a_lane = std::max(1.0, share / chunk) * (call.size - 1) * (both ? 2 : 1);
-  return of_a_lane * call.options->channels * ring_slices(call) * call.size;
-}
-
 double ring_unevenness(const CollectiveCall& call) {
   const auto bytes = static_cast<double>(call.collective->bytes);
   if (bytes <= 0) return 0;

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "goal/collectives/nccl/node.h"
+#include "goal/collectives/nccl/work.h"
 #include "goal/collectives/steps.h"
 #include "sim/units/module.h"
 
@@ -28,8 +29,6 @@ std::uint32_t parse_bundle(const Parameters& parameters);
 
 // Messages of the call, without bundles.
 double messages_of(const CollectiveCall& call);
-// Of a ring.
-double ring_messages(const CollectiveCall& call);
 // How much more the channel that has most of a ring's bytes has than they all in the mean, as a share of it.
 double ring_unevenness(const CollectiveCall& call);
 // By how much of its least time a bundle would lengthen it. `gpu_gbs`: what a GPU's links carry in all, in

@@ -4,6 +4,7 @@
 
 #include "goal/collectives/blocks.h"
 #include "goal/collectives/nccl/algorithms.h"
+#include "goal/collectives/nccl/coarse.h"
 #include "goal/collectives/nccl/places.h"
 #include "goal/collectives/nccl/work.h"
 
@@ -87,6 +88,7 @@ std::uint64_t most_of_blocks(const CollectiveCall& call) {
 // them a rank sends the block of the position `first + k` places before, and gets the one before that.
 bool around(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, std::uint32_t first,
             bool combine, Group& out) {
+  if (call.options->coarse_rounds > 0) return coarse_ring(call, lane, index, out);
   const Ring ring(call, lane);
   const std::uint64_t chunk = chunk_bytes(Shape::kRing, call);
   const std::uint64_t most = ChannelShares({0, most_of_blocks(call)}, call, call.size).most_bytes();
@@ -116,6 +118,7 @@ bool around(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index,
 std::uint32_t ring_lanes(const CollectiveCall& call) { return call.options->channels * ring_slices(call); }
 
 bool allreduce_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out) {
+  if (call.options->coarse_rounds > 0) return coarse_ring(call, lane, index, out);
   const Ring ring(call, lane);
   const bool in_turns = call.options->least_chunk_bytes > 0 && call.options->format != WireFormat::kPlain;
   const std::uint32_t rounds = 2 * (call.size - 1), k = index % rounds;

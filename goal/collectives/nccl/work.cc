@@ -126,4 +126,13 @@ Part slice_of(Part chunk, std::uint32_t slice, const CollectiveCall& call) {
   return {chunk.begin + before, std::min(half, chunk.count - before)};
 }
 
+double ring_messages(const CollectiveCall& call) {
+  const bool both = call.collective->kind == CollectiveKind::kAllreduce;
+  const auto share = static_cast<double>(
+      ChannelShares({0, call.collective->bytes}, call, both ? 2 : call.size).most_bytes());
+  const auto chunk = static_cast<double>(chunk_bytes(Shape::kRing, call)) * (both ? call.size : 1);
+  const double of_a_lane = std::max(1.0, share / chunk) * (call.size - 1) * (both ? 2 : 1);
+  return of_a_lane * call.options->channels * ring_slices(call) * call.size;
+}
+
 }  // namespace weft::goal::nccl

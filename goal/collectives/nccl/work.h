@@ -64,4 +64,7 @@ inline std::uint32_t ring_slices(const CollectiveCall& call) {
   return call.options->format == WireFormat::kPlain ? kRingSlices : 1;
 }
 
+// Messages of a ring, with one for each slice of each chunk.
+double ring_messages(const CollectiveCall& call);
+
 }  // namespace weft::goal::nccl

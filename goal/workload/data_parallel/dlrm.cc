@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "goal/workload/compute/overlap.h"
 #include "goal/workload/data_parallel/replica.h"
 #include "goal/workload/data_parallel/tables.h"
 #include "goal/workload/grid.h"
@@ -201,6 +202,7 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
   const auto steps = static_cast<double>(parameters.integer("batch") * parameters.integer("iterations"));
   return {{"parameters", fmt::format("{}", tables.weights() + shape.parameters())},
           {"dense_parameters", fmt::format("{}", shape.parameters())},
+          overlap_slowdown_fact(overlap_slowdown(parameters)),
           {"global_batch", parameters.text("batch")},
           {"model_flops", fmt::format("{:.6e}", 6 * static_cast<double>(shape.multiply_adds()) * steps)},
           {"device_table_bytes", fmt::format("{}", tables.most_bytes())}};

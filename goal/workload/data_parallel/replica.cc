@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "goal/workload/compute/overlap.h"
 #include "goal/workload/phases.h"
 #include "goal/workload/workload.h"
 
@@ -43,6 +44,7 @@ std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> ow
       {"precision", ParameterType::kText, "bf16", "Of products and activations: bf16 or fp32."},
       {"device", ParameterType::kText, "h100", "What computes: `weft list devices`."},
       {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."},
+      overlap_slowdown_parameter(),
       iterations_parameter(),
       ranks_parameter()};
   own.insert(own.end(), common.begin(), common.end());

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "goal/workload/compute/overlap.h"
 #include "goal/workload/data_parallel/replica.h"
 #include "goal/workload/message_graph.h"
 #include "goal/workload/phases.h"
@@ -172,6 +173,7 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
   const auto iterations = static_cast<double>(parameters.integer("iterations"));
   const double flops = 3 * 2 * static_cast<double>(multiply_adds(layers));
   return {{"parameters", fmt::format("{}", goal::parameters(layers))},
+          overlap_slowdown_fact(overlap_slowdown(parameters)),
           {"global_batch", fmt::format("{:.0f}", images)},
           {"model_flops", fmt::format("{:.6e}", flops * images * iterations)}};
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "goal/workload/compute/overlap.h"
 #include "goal/workload/llm/experts.h"
 #include "goal/workload/llm/from_arguments.h"
 #include "goal/workload/llm/step.h"
@@ -145,6 +146,7 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
       {"global_batch", fmt::format("{}", training.global_batch())},
       {"micro_batches", fmt::format("{}", training.schedule.micro_batches)},
       {"tokens", fmt::format("{:.0f}", tokens * training.iterations)},
+      overlap_slowdown_fact(training.overlap_slowdown),
       {"model_flops", fmt::format("{:.6e}", llm::step_flops(training) * training.iterations)},
       {"device_memory_bytes", fmt::format("{:.0f}", memory.all())},
       {"device_memory",
@@ -210,6 +212,7 @@ std::vector<ParameterSpec> parameters_of_llm() {
        "Where gradients of micro-batches are added up: fused with their product, or by a separate kernel."},
       {"device", kText, "h100", "What computes: a100, h100, h200."},
       {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."},
+      overlap_slowdown_parameter(),
       iterations_parameter(),
       ranks_parameter()};
 }

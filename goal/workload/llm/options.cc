@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "goal/workload/compute/overlap.h"
 #include "goal/workload/llm/llm.h"
 #include "goal/workload/message_graph.h"
 
@@ -303,6 +304,7 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   if (!(training.efficiency > 0) || training.efficiency > 1000) {
     parameters.fail("efficiency", "it must be above 0, up to 1000");
   }
+  training.overlap_slowdown = overlap_slowdown(parameters);
   check_layout(parameters, training);
   check_experts(parameters, training);
   read_skew(parameters, training);

@@ -34,6 +34,12 @@ NARAYANAN = {"gpt_1.7b": (16, 1), "gpt_3.6b": (16, 1), "gpt_7.5b": (16, 1), "gpt
              "gpt_1008.0b": (1, 1)}
 
 
+# NVIDIA/Megatron-Bridge, docs/performance-summary.
+BRIDGE_MODELS = {"LLAMA3_70B": "llama3_70b", "LLAMA3.1_405B": "llama3_405b", "GPT OSS 120B": "gpt_oss_120b",
+                 "Qwen3_30B_a3B": "qwen3_30b_a3b", "Qwen3_235B_a22B": "qwen3_235b_a22b",
+                 "DeepSeekV3": "deepseek_v3", "Kimi_K2": "kimi_k2"}
+
+
 def number(text):
     return int(text) if text else 1
 
@@ -73,7 +79,29 @@ def llm_foundry(row):
             "gradients": "bf16", "recompute": "full" if full else "none"}
 
 
-READERS = {"Korthikanti 2022": korthikanti, "Megatron-LM 2021": narayanan, "NVIDIA/dgxc-benchmarking": dgxc,
+def bridge(row):
+    name, device = BRIDGE_MODELS.get(row["model"]), row["gpu"]
+    if "Pre-Training" not in row["source"] or not name or device not in ("h100", "b200", "gb200"):
+        return None
+    precision = {"BF16": "bf16", "FP8": "fp8", "MXFP8": "fp8"}.get(row["precision"])
+    if precision is None:
+        return None
+    cleaned = {key: "" if value == "n/a" else value for key, value in row.items()}
+    more = {"ep": number(cleaned["ep"])} if number(cleaned["ep"]) > 1 else {}
+    return {**layout(cleaned), **more, "model": name, "device": device, "precision": precision}
+
+
+def megascale(row):
+    # Z. Jiang et al., MegaScale, NSDI 2024, section 6.1: six parts of a stage.
+    return {**layout(row), "model": "gpt3_175b", "device": "a100", "vp": 6, "micro_batch": 1, "recompute": "selective"}
+
+
+def torchtitan(row):
+    return {**layout(row), "model": row["model"].replace(".1", ""), "device": "h100", "sharding": "fsdp",
+            "recompute": row["recompute"]}
+
+
+READERS = {"Megatron-Bridge": bridge, "MegaScale": megascale, "torchtitan": torchtitan, "Korthikanti 2022": korthikanti, "Megatron-LM 2021": narayanan, "NVIDIA/dgxc-benchmarking": dgxc,
            "mosaicml/llm-foundry": llm_foundry}
 
 
@@ -93,19 +121,23 @@ def read(path, only):
 
 
 def topology(device, gpus):
-    node = {"a100": "dgx_a100", "h100": "dgx_h100"}[device]
+    if device == "gb200":
+        racks = (gpus + 71) // 72
+        return f"scale_up:of=[single_switch:hosts={racks * 72}],node=gb200_nvl72"
+    node = {"a100": "dgx_a100", "h100": "dgx_h100", "b200": "dgx_b200"}[device]
     nodes = (gpus + 7) // 8
     if nodes == 1:
         return f"scale_up:of=[single_switch:hosts=1],node={node}"
     units = (nodes + 31) // 32
-    link = {"a100": 200, "h100": 400}[device]
+    link = {"a100": 200, "h100": 400, "b200": 400}[device]
     each = max((nodes + units - 1) // units, 4)  # with fewer a spine has too few ports for 8 rails
     return f"scale_up:of=[rail_optimized:units={units},nodes={each},link={link}Gbps],node={node}"
 
 
 def command(weft, words, folder):
     gpus = words["tp"] * words["pp"] * words["cp"] * words["dp"]
-    traffic = ",".join(f"{key}={value}" for key, value in words.items())
+    device = {"gb200": "b200"}.get(words["device"], words["device"])
+    traffic = ",".join(f"{key}={value}" for key, value in {**words, "device": device}.items())
     return [weft, "sim", "-q", "--traffic", f"llm:{traffic}", "--network", "flow", "--topology",
             topology(words["device"], gpus), "-o", folder]
 

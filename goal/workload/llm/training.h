@@ -51,6 +51,7 @@ struct Training {
   std::uint64_t seed = 1;  // of which experts those are
   const Device* device = nullptr;
   double efficiency = 1;
+  double overlap_slowdown = 1;  // how many times as long computing takes beside collectives of the same rank
 
   // Tokens of a micro-batch that a rank has outside of tensor parallelism, and within sequence parallelism.
   std::uint64_t tokens() const { return std::uint64_t{micro_batch} * sequence / layout.context; }

@@ -23,6 +23,7 @@ struct LogGops {
   std::uint64_t S = 1 << 20;
   double reduction = 0;
   std::string allreduce;
+  double overlap_slowdown = 1;
 };
 
 // A graph, its hosts and a LogGOPS network, run to the end.
@@ -50,6 +51,7 @@ struct LogGopsRun {
     config.overhead_per_byte = TimePerByte::ns(p.O);
     config.eager_limit_bytes = p.S;
     config.reduction_per_byte = TimePerByte::ns(p.reduction);
+    config.overlap_slowdown = p.overlap_slowdown;
     std::array<std::string, goal::kCollectiveKinds> algorithms;
     algorithms[static_cast<int>(goal::CollectiveKind::kAllreduce)] = p.allreduce;
     config.collectives = goal::CollectiveSelection(algorithms);
