@@ -17,9 +17,9 @@ namespace weft::routing {
 // What a next link leads to can carry so much towards a host: what its switch has from there on, over the
 // next links there, and so on to the switch that the host is cabled to. Of that the link has its fair share,
 // as several switches may send there: all links by which shortest paths of other hosts come to that switch
-// have the same, or all that they can carry if that is less (max-min). Weights are in proportion to it. A link
-// carries towards one host its rate divided by the hosts that it leads to, as where all send to all: else the
-// links next to the host, where everything meets, would be all that counts.
+// have the same, or all that they can carry if that is less (max-min). Weights are in proportion to it. A
+// link carries towards one host its rate divided by the hosts that it leads to, as where all send to all:
+// else the links next to the host, where everything meets, would be all that counts.
 //
 // J. Zhou et al., WCMP: weighted cost multipathing for improved fairness in data centers, EuroSys 2014, weigh
 // next hops by the capacity that is there through them; how it is shared out where switches meet is said here
@@ -32,8 +32,8 @@ class PathWeights {
   void set_rate_shares(std::span<const double> rate_shares);
   void repair(const std::vector<bool>& down_links);
 
-  // What each of these next channels can carry towards the host alone, in bit/s, in their order. May be asked from
-  // several threads.
+  // What each of these next channels can carry towards the host alone, in bit/s, in their order. May be asked
+  // from several threads.
   std::vector<double> capacities(std::uint32_t host, std::span<const std::uint32_t> channels) const;
   std::uint32_t version() const { return version_; }
   const topologies::Topology& topology() const { return topology_; }

@@ -198,10 +198,10 @@ std::map<std::string, double> shares(const Topology& topology, const std::vector
 }
 
 TEST_CASE("weights: what several switches can send to is shared out among them") {
-  // A pod of two edges and two spines, whose second has lost one of its two links to the core. Where all of the 12
-  // hosts send to all, a link of an edge has a tenth of its rate for each host beyond the edge, a link of a spine an
-  // eighth for each beyond the pod: the first spine's two are enough for both edges, of the second's one each
-  // has a sixteenth.
+  // A pod of two edges and two spines, whose second has lost one of its two links to the core. Where all of
+  // the 12 hosts send to all, a link of an edge has a tenth of its rate for each host beyond the edge, a link
+  // of a spine an eighth for each beyond the pod: the first spine's two are enough for both edges, of the
+  // second's one each has a sixteenth.
   Topology clos("clos");
   const topologies::Link link{Bandwidth::gbps(100), Time::ns(500)};
   std::vector<topologies::Vertex> cores;
@@ -259,8 +259,8 @@ TEST_CASE("weights: what several switches can send to is shared out among them")
 }
 
 TEST_CASE("weights see a switch whose links onward are slow, however many share the way to a host") {
-  // All links of an aggregation switch to the core at a tenth: it can carry a tenth of what each of the others can, but
-  // for what edges send each other within the pod.
+  // All links of an aggregation switch to the core at a tenth: it can carry a tenth of what each of the
+  // others can, but for what edges send each other within the pod.
   const Topology topology = topologies::build(parse_module_choice("fat_tree:k=8"));
   const routing::RoutingTable table(topology);
   const routing::Policy policy = routing::registered("wcmp");
