@@ -35,7 +35,9 @@ def sweep(options):
     topologies = ",".join(f"[{TOPOLOGY.format(LINKS[name])}]" for name in options.uplinks)
     controls = ",".join(options.controls)
     queues = ",".join(QUEUES[control] for control in options.controls)
-    command = [options.weft, "sweep", str(SCENARIO), "-o", str(options.output), "--jobs", str(options.jobs), "--quiet",
+    model = SCENARIO.with_name("moe_layer.json").resolve()
+    command = [options.weft, "sweep", str(SCENARIO), "--set", f"job.traffic.llm.model={model}",
+               "-o", str(options.output), "--jobs", str(options.jobs), "--quiet",
                "--vary", "job.traffic.llm.expert_skew=" + ",".join(options.skews), "--vary", "topology=" + topologies,
                "--vary", "routing=" + ",".join(options.routings), "--zip", f"congestion={controls};queue={queues}"]
     print(shlex.join(command), flush=True)

@@ -106,7 +106,7 @@ Sink table_sink(const Table& table) {
                  return std::make_unique<TableSink>(request.path(file), table);
                }};
   if (std::string_view(table.name) == "flows") {
-    sink.when = "with a folder (-o), unless --no-flows is given";
+    sink.when = "with a folder (-o), unless --no-flows is given; without rows beyond 10 million messages";
     sink.acts = [](const SinkRequest& request) { return request.output().flows; };
   } else if (std::string_view(table.name) == "interference") {
     sink.when = "with --interference and a folder (-o)";

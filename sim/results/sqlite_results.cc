@@ -209,7 +209,7 @@ void write_sqlite(const Report& report, unsigned threads, const std::string& pat
   SqliteRows(file, kNetworkSamples, kNetworkSeriesColumns);
   SqliteRows(file, kOmitted, kOmittedColumns);
   if (report.flows.empty() && report.messages > 0) {
-    write_omitted(file, "flows", report.messages, 0, "no message has a row (--no-flows)");
+    write_omitted(file, "flows", report.messages, 0, "no message has a row");
   }
   file.finish();
 }

@@ -58,6 +58,16 @@ void add_jobs(const ModelRun& run, const MessageSizes& sizes, bool keeps_rows, M
       ranks * kOfRankRow + (keeps_rows ? most_rows(run, times * messages) * kOfMessageRow : 0);
 }
 
+double reckoned_messages(const ModelRun& run) {
+  const std::size_t step = std::max<std::size_t>(run.jobs.size() / kMostJobs, 1);
+  double messages = 0, looked_at = 0;
+  for (std::size_t i = 0; i < run.jobs.size(); i += step) {
+    messages += reckon_messages(run.jobs[i]).messages;
+    looked_at += run.jobs[i].program.ranks();
+  }
+  return most_rows(run, looked_at > 0 ? all_ranks(run) / looked_at * messages : 0);
+}
+
 void expect_run(const ModelRun& run, const std::string& what, const MemoryForecast& forecast) {
   std::string links;
   if (run.fabric != nullptr) {

@@ -32,6 +32,9 @@ MessageSizes sizes_of(double of_message, double of_pair);
 // that wait for hosts, so many run at once as fill the hosts.
 void add_jobs(const ModelRun& run, const MessageSizes& sizes, bool keeps_rows, MemoryForecast& forecast);
 
+// Messages of the run, reckoned likewise; of one with limits as many as there may be.
+double reckoned_messages(const ModelRun& run);
+
 // Says or refuses, as expect_memory, what "a run on a packet network", of the run's links and hosts, takes
 // with what is held already.
 void expect_run(const ModelRun& run, const std::string& what, const MemoryForecast& forecast);

@@ -34,6 +34,7 @@
 #include "sim/run/network_models.h"
 #include "sim/run/nic_use.h"
 #include "sim/run/one_nic.h"
+#include "sim/run/run_memory.h"
 #include "sim/scenario/connections.h"
 #include "sim/units/graph_error.h"
 #include "topologies/composed.h"
@@ -319,6 +320,16 @@ static void tell_settings(const Scenario& scenario, results::Report& report) {
   report.queue_reason = scenario.queue_reason;
 }
 
+// A table of more is of no use, and would take gigabytes to keep until it is written.
+static bool has_too_many_rows(const ModelRun& run, std::vector<std::string>& warnings) {
+  constexpr double kMostFlowRows = 10e6;
+  const double messages = reckoned_messages(run);
+  if (messages <= kMostFlowRows) return false;
+  warnings.push_back(fmt::format("flows.csv has no rows: about {:.3g} million messages are too many of them",
+                                 messages * 1e-6));
+  return true;
+}
+
 // Of a job alone that runs once, at the pace of its graph.
 static std::optional<results::OpenLoopWindow> window_of(const Scenario& scenario,
                                                         std::span<const goal::Program> programs) {
@@ -376,10 +387,10 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
     }
   }
   const std::optional<results::OpenLoopWindow> window = window_of(scenario, programs);
-  const bool wants_rows = scenario_.output.flows && !omits_flow_rows_ && only.empty();
+  bool wants_rows = scenario_.output.flows && !omits_flow_rows_ && only.empty();
   // By hosts that each job has for itself throughout.
   const bool divides_links = only.empty() && !scenario_.output.directory.empty();
-  const ModelRun run{first,
+  ModelRun run{first,
                      parameters_,
                      jobs,
                      hosts,
@@ -389,6 +400,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
                      divides_links,
                      recorder ? &*recorder : nullptr,
                      control};
+  if (wants_rows && !window && has_too_many_rows(run, report.warnings)) run.keeps_flow_rows = wants_rows = false;
   if (model_.warn != nullptr) model_.warn(run, report.warnings);
   std::optional<Measurements> measurements;
   if (fabric && only.empty()) {

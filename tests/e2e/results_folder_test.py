@@ -57,6 +57,16 @@ class Folder(unittest.TestCase):
             time.sleep(0.01)
         return run
 
+    def test_very_many_messages_have_no_rows(self):
+        (self.folder / "long.goal").write_text(long_graph())
+        for events, has_rows in ((1_000, True), (10_000_100, False)):
+            self.finish("--goal", "long.goal", "--network", "loggops", "--set", f"limits.events={events}", "--set", "output.timeline=off",
+                        "--set", "output.sqlite=false", "-o", "RUN", status=4)
+            with open(self.run_folder / "flows.csv", encoding="utf-8") as file:
+                self.assertEqual(sum(1 for _ in file) > 1, has_rows)
+            warnings = json.loads((self.run_folder / "summary.json").read_text())["warnings"]
+            self.assertEqual(any("flows.csv has no rows" in warning for warning in warnings), not has_rows)
+
     def test_a_killed_run_leaves_no_results_of_an_earlier_one(self):
         self.finish(*SHORT, "-o", "RUN", "--sample", "1us", "--packet-log", "0-1", "--pcapng", "0")
         whole = set(contents(self.run_folder))

@@ -71,7 +71,7 @@ class TrainingResults(WeftTest):
             finish = [float(row["finish_ns"]) for row in self.rows("ranks.csv")]
             self.assertAlmostEqual(sum(run["first_cpu"].values()), sum(finish) / len(finish) / run["makespan_ns"], 6)
             self.assertAlmostEqual(sum(one["share"] for one in exposed.values()), run["first_cpu"]["exposed_share"], 6)
-            self.assertIn("exposed communication tp ", text)
+            self.assertRegex(text, r"exposed communication .*\btp [\d.]+%")
             self.assertIn("(first cpu of each rank)", text)
 
     def test_nothing_is_computed(self):

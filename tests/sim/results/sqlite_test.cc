@@ -124,7 +124,7 @@ TEST_CASE("sqlite: of too many rows each k-th is there, and it is told") {
   unrecorded.messages = 3;
   write_sqlite(unrecorded, 1, path);
   CHECK(ask(path, "SELECT table_name, rows, kept, rule FROM omitted") ==
-        "flows|3|0|no message has a row (--no-flows);");
+        "flows|3|0|no message has a row;");
 }
 
 TEST_CASE("sqlite: histograms hold every value in one range, exact to 1/256") {
