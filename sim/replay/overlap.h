@@ -12,8 +12,8 @@ namespace weft::sim {
 
 // A calc proceeds at 1/slowdown of its speed while at least one collective is under way at its rank, begun
 // and not ended, whether or not something of it moves. The end of a calc is looked at when it would be
-// without more of that: what was lost since is added, until nothing was. Exact to 1 ns. Not for several
-// threads.
+// without more of that: what was lost since is added, until nothing was. Exact to `slowdown` ns. Not for
+// several threads.
 class Overlap {
  public:
   // `slowdown`: 1 or more. Ranks and cpus go by their numbers in a share.

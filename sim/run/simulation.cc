@@ -391,16 +391,17 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   // By hosts that each job has for itself throughout.
   const bool divides_links = only.empty() && !scenario_.output.directory.empty();
   ModelRun run{first,
-                     parameters_,
-                     jobs,
-                     hosts,
-                     queue ? &*queue : nullptr,
-                     fabric ? &*fabric : nullptr,
-                     wants_rows || window,
-                     divides_links,
-                     recorder ? &*recorder : nullptr,
-                     control};
-  if (wants_rows && !window && has_too_many_rows(run, report.warnings)) run.keeps_flow_rows = wants_rows = false;
+               parameters_,
+               jobs,
+               hosts,
+               queue ? &*queue : nullptr,
+               fabric ? &*fabric : nullptr,
+               wants_rows || window,
+               divides_links,
+               recorder ? &*recorder : nullptr,
+               control};
+  if (wants_rows && !window && has_too_many_rows(run, report.warnings))
+    run.keeps_flow_rows = wants_rows = false;
   if (model_.warn != nullptr) model_.warn(run, report.warnings);
   std::optional<Measurements> measurements;
   if (fabric && only.empty()) {

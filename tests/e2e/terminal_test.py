@@ -78,7 +78,7 @@ class Terminal(unittest.TestCase):
         def complete(*words):
             lines = weft("complete", "--", *words).stdout.splitlines()
             return [line.split("\t")[0] for line in lines]
-        self.assertEqual(complete("go"), ["goal"])
+        self.assertEqual(complete("go"), ["goal", "goodput"])
         self.assertEqual(complete("goal", "ge"), ["gen"])
         self.assertEqual(complete("sim", "--qu"), ["--queue", "--quiet"])
         routing = weft("list", "routing", "--names").stdout.split()[1::2]

@@ -123,8 +123,7 @@ TEST_CASE("sqlite: of too many rows each k-th is there, and it is told") {
   unrecorded.flows.clear();
   unrecorded.messages = 3;
   write_sqlite(unrecorded, 1, path);
-  CHECK(ask(path, "SELECT table_name, rows, kept, rule FROM omitted") ==
-        "flows|3|0|no message has a row;");
+  CHECK(ask(path, "SELECT table_name, rows, kept, rule FROM omitted") == "flows|3|0|no message has a row;");
 }
 
 TEST_CASE("sqlite: histograms hold every value in one range, exact to 1/256") {
