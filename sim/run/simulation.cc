@@ -330,6 +330,11 @@ static bool has_too_many_rows(const ModelRun& run, std::vector<std::string>& war
   return true;
 }
 
+static void tell_protocol(const Scenario& scenario, results::Report& report) {
+  const auto protocol = scenario.hosts.given.find("protocol");
+  if (protocol != scenario.hosts.given.end()) report.protocol = protocol->second;
+}
+
 // Of a job alone that runs once, at the pace of its graph.
 static std::optional<results::OpenLoopWindow> window_of(const Scenario& scenario,
                                                         std::span<const goal::Program> programs) {
@@ -357,8 +362,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   const Scenario scenario = decided(programs, report.warnings);
   const Scenario first = scenario_of_job(scenario, 0);
   report.connections = scenario.connections;
-  const auto protocol = first.hosts.given.find("protocol");
-  if (protocol != first.hosts.given.end()) report.protocol = protocol->second;
+  tell_protocol(first, report);
   std::vector<ReplayJob> jobs = jobs_to_replay(scenario, programs, topology_.get());
   bundle_channels(model_.has_fluids, topology_.get(), jobs, report.warnings);
   std::optional<JobQueue> queue;
@@ -388,8 +392,6 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   }
   const std::optional<results::OpenLoopWindow> window = window_of(scenario, programs);
   bool wants_rows = scenario_.output.flows && !omits_flow_rows_ && only.empty();
-  // By hosts that each job has for itself throughout.
-  const bool divides_links = only.empty() && !scenario_.output.directory.empty();
   ModelRun run{first,
                parameters_,
                jobs,
@@ -397,7 +399,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
                queue ? &*queue : nullptr,
                fabric ? &*fabric : nullptr,
                wants_rows || window,
-               divides_links,
+               only.empty() && !scenario_.output.directory.empty(),
                recorder ? &*recorder : nullptr,
                control};
   if (wants_rows && !window && has_too_many_rows(run, report.warnings))
