@@ -73,8 +73,10 @@ Time latency_across(const topologies::Topology& topology) {
 
 void bundle_channels(bool has_fluids, const topologies::Topology* topology, std::vector<ReplayJob>& jobs,
                      std::vector<std::string>& warnings) {
-  const double rank_gbs = topology == nullptr ? 0 : links_of_hosts(*topology);
-  const Time latency = topology == nullptr ? Time() : latency_across(*topology);
+  // Only fluids ask for these, which look at all of the network.
+  const bool looks = has_fluids && topology != nullptr;
+  const double rank_gbs = looks ? links_of_hosts(*topology) : 0;
+  const Time latency = looks ? latency_across(*topology) : Time();
   for (ReplayJob& job : jobs) {
     if (has_fluids && job.hosts.overhead == Time()) job.hosts.collectives.allow_bundles(rank_gbs, latency);
     for (const auto& [what, count] : simplified(job)) {

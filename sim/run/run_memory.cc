@@ -20,6 +20,19 @@ double all_ranks(const ModelRun& run) {
   return ranks;
 }
 
+// Tells `look` what some jobs send, who stand for all, and returns for how many times as many ranks.
+template <typename Look>
+double look_at_jobs(const ModelRun& run, const PacketRule& rule, Look look) {
+  const std::size_t step = std::max<std::size_t>(run.jobs.size() / kMostJobs, 1);
+  double looked_at = 0;
+  for (std::size_t i = 0; i < run.jobs.size(); i += step) {
+    const double ranks = run.jobs[i].program.ranks();
+    look(reckon_messages(run.jobs[i], rule), ranks);
+    looked_at += ranks;
+  }
+  return looked_at > 0 ? all_ranks(run) / looked_at : 0;
+}
+
 // Of a run with limits few of many messages may come to their rows.
 double most_rows(const ModelRun& run, double messages) {
   const RunControl::Bounds &bounds = run.control.bounds(), none;
@@ -39,18 +52,13 @@ MessageSizes sizes_of(double of_message, double of_pair) {
 }
 
 void add_jobs(const ModelRun& run, const MessageSizes& sizes, bool keeps_rows, MemoryForecast& forecast) {
-  const std::size_t step = std::max<std::size_t>(run.jobs.size() / kMostJobs, 1);
-  double messages = 0, under_way = 0, looked_at = 0;
-  for (std::size_t i = 0; i < run.jobs.size(); i += step) {
-    const ReplayJob& job = run.jobs[i];
-    const double ranks = job.program.ranks();
-    const ProgramMessages sends = reckon_messages(job, sizes.rule);
+  double messages = 0, under_way = 0;
+  const double times = look_at_jobs(run, sizes.rule, [&](const ProgramMessages& sends, double ranks) {
     // A collective comes before the sends at the start, or after them.
     under_way += std::max(sizes.at_start(sends.at_start), sizes.in_collectives(sends.in_collectives, ranks));
     messages += sends.messages;
-    looked_at += ranks;
-  }
-  const double ranks = all_ranks(run), times = looked_at > 0 ? ranks / looked_at : 0;
+  });
+  const double ranks = all_ranks(run);
   const double at_once = run.starter == nullptr ? 1 : std::min(run.hosts / std::max(ranks, 1.0), 1.0);
   forecast.network += ranks * kOfRank;
   forecast.under_way += times * at_once * under_way;
@@ -59,13 +67,10 @@ void add_jobs(const ModelRun& run, const MessageSizes& sizes, bool keeps_rows, M
 }
 
 double reckoned_messages(const ModelRun& run) {
-  const std::size_t step = std::max<std::size_t>(run.jobs.size() / kMostJobs, 1);
-  double messages = 0, looked_at = 0;
-  for (std::size_t i = 0; i < run.jobs.size(); i += step) {
-    messages += reckon_messages(run.jobs[i]).messages;
-    looked_at += run.jobs[i].program.ranks();
-  }
-  return most_rows(run, looked_at > 0 ? all_ranks(run) / looked_at * messages : 0);
+  double messages = 0;
+  const double times = look_at_jobs(
+      run, {}, [&](const ProgramMessages& sends, double /*ranks*/) { messages += sends.messages; });
+  return most_rows(run, times * messages);
 }
 
 void expect_run(const ModelRun& run, const std::string& what, const MemoryForecast& forecast) {

@@ -26,12 +26,6 @@ bool is_nvls(const CollectiveAlgorithm& algorithm) {
   return algorithm.kind == CollectiveKind::kAllreduce && algorithm.info.name.starts_with("nccl_nvls");
 }
 
-// Rings whose chunks are as long in every version.
-bool is_ring(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
-  return algorithm.info.name == "nccl_ring" && call.options->least_chunk_bytes == 0 &&
-         call.options->chunk_grain_bytes == 0 && call.collective->counts.empty();
-}
-
 // How many rings there are that differ: inside a node, and through nodes with one rank, all channels go the
 // same way; else as many as enter a node at another place.
 std::uint32_t different_rings(const CollectiveCall& call) {

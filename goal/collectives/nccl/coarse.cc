@@ -44,13 +44,10 @@ std::uint64_t bytes_of_lane(const CollectiveCall& call, const Rounds& rounds, st
 }  // namespace
 
 std::uint32_t coarse_rounds(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
-  const CollectiveOptions& options = *call.options;
-  const bool is_ring = algorithm.info.name == "nccl_ring" && options.least_chunk_bytes == 0 &&
-                       options.chunk_grain_bytes == 0 && call.collective->counts.empty();
   const bool has_groups = call.collective->kind == CollectiveKind::kAllreduce ||
                           call.collective->kind == CollectiveKind::kAllgather ||
                           call.collective->kind == CollectiveKind::kReduceScatter;
-  if (!is_ring || !has_groups || !options.lane_costs.given) return 0;
+  if (!is_ring(algorithm, call) || !has_groups || !call.options->lane_costs.given) return 0;
   if (call.size < 4 * (kCoarseRounds + signal_rounds(call.size))) return 0;
   return ring_messages(call) > kManyRingMessages ? kCoarseRounds : 0;
 }

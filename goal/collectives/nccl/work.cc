@@ -126,6 +126,11 @@ Part slice_of(Part chunk, std::uint32_t slice, const CollectiveCall& call) {
   return {chunk.begin + before, std::min(half, chunk.count - before)};
 }
 
+bool is_ring(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+  return algorithm.info.name == "nccl_ring" && call.options->least_chunk_bytes == 0 &&
+         call.options->chunk_grain_bytes == 0 && call.collective->counts.empty();
+}
+
 double ring_messages(const CollectiveCall& call) {
   const bool both = call.collective->kind == CollectiveKind::kAllreduce;
   const auto share = static_cast<double>(

@@ -64,6 +64,8 @@ inline std::uint32_t ring_slices(const CollectiveCall& call) {
   return call.options->format == WireFormat::kPlain ? kRingSlices : 1;
 }
 
+// A ring whose chunks are as long in every version, of blocks as long as each other.
+bool is_ring(const CollectiveAlgorithm& algorithm, const CollectiveCall& call);
 // Messages of a ring, with one for each slice of each chunk.
 double ring_messages(const CollectiveCall& call);
 
