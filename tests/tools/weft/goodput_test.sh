@@ -60,6 +60,7 @@ run = json.load(open(sys.argv[2] + "/summary.json"))
 # Two steps of 4 GPUs in the run, 1,000 of 1,024 times as many here.
 assert abs(tokens / (run["tokens_per_second"] * run["makespan_ns"] * 1e-9 / 2 * 1024 * 1000) - 1) < 1e-3, tokens
 PY
+expect "no GPUs" 2 '' 'weft goodput: --gpus: 0 is not a number above 0 ' goodput 4s --gpus 0
 expect "half a replica" 2 '' '^weft: --gpus is 3, but a replica of RUN has 2 GPUs$' goodput RUN --gpus 3
 expect "no such folder" 2 '' '^weft: nowhere/run: there is no such folder of a run$' goodput nowhere/run
 expect "neither run nor time" 2 '' "^weft: the step .no folder of a run. is 'RUM'; expected a time above 0 like 3.9s" goodput RUM

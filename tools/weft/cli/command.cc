@@ -1,5 +1,6 @@
 #include "tools/weft/cli/command.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -155,7 +156,13 @@ const Option& Option::range(std::uint32_t least, std::uint32_t most) const {
 }
 
 const Option& Option::positive() const {
-  option_->check(CLI::PositiveNumber);
+  // CLI11's own names the largest number there is, in 309 digits.
+  option_->check(CLI::Validator(
+      [](const std::string& text) {
+        const std::string error = CLI::PositiveNumber(text);
+        return error.empty() ? error : fmt::format("{} is not a number above 0", text);
+      },
+      "POSITIVE"));
   return *this;
 }
 
