@@ -151,7 +151,7 @@ double Device::gemm_by_formula(const Gemm& gemm) const {
   problem.n = real(gemm.n);
   problem.k = real(gemm.k);
   problem.groups = real(gemm.groups);
-  return gemm_us(problem, spec_.fit) * kNsPerUs;
+  return gemm_us(problem, fit_of(spec_, gemm.precision)) * kNsPerUs;
 }
 
 double Device::attention_ns(const Attention& attention) const {
@@ -209,6 +209,16 @@ GemmProblem problem_of(const DeviceSpec& spec, Precision precision) {
   problem.flops = peak_of(spec, precision) * 1e-6;
   problem.hbm_bytes = spec.hbm_gb_s * 1e3;
   return problem;
+}
+
+GemmFit fit_of(const DeviceSpec& spec, Precision precision) {
+  GemmFit fit = spec.fit;
+  if (precision != Precision::kFp8 && precision != Precision::kFp4) return fit;
+  if (fit.narrow_fill > 0) fit.fill = fit.narrow_fill;
+  // As many nanoseconds again are twice as many elements.
+  if (precision == Precision::kFp4) fit.fill *= 2;
+  for (double& share : fit.tile_share) share *= fit.narrow_share;
+  return fit;
 }
 
 const Device& find_device(std::string_view name) {

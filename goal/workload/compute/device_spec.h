@@ -34,6 +34,9 @@ struct DeviceSpec {
 // none.
 GemmProblem problem_of(const DeviceSpec& spec, Precision precision = Precision::kBf16);
 
+// What is known of multiplications in this precision: the fit, which is of 16 bits, or what stands for it.
+GemmFit fit_of(const DeviceSpec& spec, Precision precision);
+
 // All built-in devices.
 std::span<const DeviceSpec> device_specs();
 

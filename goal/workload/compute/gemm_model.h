@@ -21,6 +21,9 @@ struct GemmFit {
   double wave_hardness = 0;  // 1: a last wave takes as long as a full one; 0: as long as its share of tiles
   double split_us = 0;       // for the sum of the parts where k is split over cores
   std::array<double, kGemmTiles.size()> tile_share = {};  // of peak FLOP/s, with tiles of this shape
+  // In 8 bits, where a core does twice the FLOPs while a tile begins and ends as slowly: in place of `fill`,
+  // and a factor on all shares. 0: not known, as in 16 bits.
+  double narrow_fill = 0, narrow_share = 1;
 };
 
 // One problem, and the peaks it meets.
