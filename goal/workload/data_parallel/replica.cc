@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/phases.h"
 #include "goal/workload/workload.h"
@@ -24,26 +25,23 @@ std::uint64_t bytes_of(Precision precision) { return precision == Precision::kFp
 Processor::Processor(const Parameters& parameters)
     : device_(find_device(parameters.text("device"))),
       precision_(precision_of(parameters, "precision")),
-      efficiency_(parameters.real("efficiency")),
-      activation_bytes_(bytes_of(precision_)) {
-  if (!(efficiency_ > 0) || efficiency_ > 1000) {
-    parameters.fail("efficiency", "it must be above 0, up to 1000");
-  }
-}
+      efficiency_(efficiency(parameters, device_)),
+      activation_bytes_(bytes_of(precision_)) {}
 
 Buckets::Buckets(const Parameters& parameters, std::uint32_t number_of_ranks)
     : ranks(number_of_ranks),
       limit_bytes(parameters.bytes("bucket")),
       gradient_bytes(bytes_of(precision_of(parameters, "gradients"))) {}
 
-std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> own) {
+std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> own,
+                                                   ParameterSpec efficiency) {
   const std::vector<ParameterSpec> common = {
       {"bucket", ParameterType::kBytes, "25MiB",
        "Gradients that are all-reduced together, counted in fp32; the first of a step are 1 MiB at most."},
       {"gradients", ParameterType::kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."},
       {"precision", ParameterType::kText, "bf16", "Of products and activations: bf16 or fp32."},
       {"device", ParameterType::kText, "h100", "What computes: `weft list devices`."},
-      {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."},
+      std::move(efficiency),
       overlap_slowdown_parameter(),
       iterations_parameter(),
       ranks_parameter()};

@@ -186,7 +186,7 @@ std::vector<ParameterSpec> parameters_of_resnet() {
       {"image", ParameterType::kInteger, "224", "Pixels of an image's side."},
       {"buffers", ParameterType::kBoolean, "true",
        "Rank 0 sends the running means and variances to all before each step."},
-  });
+  }, {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."});
 }
 
 }  // namespace

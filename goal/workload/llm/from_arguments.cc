@@ -17,7 +17,6 @@ using Given = std::map<std::string, std::string>;
 
 // Arguments that change what is computed or sent, and have no counterpart.
 constexpr const char* kMatter[] = {
-    "tp-comm-overlap",
     "window-size",
     "mtp-num-layers",
     "cpu-offloading",
@@ -160,6 +159,7 @@ FromArguments from_megatron(ArgumentList& list) {
   result.model = shape_of(list, std::max<std::uint64_t>(tensor, 1), result.remarks);
   given["tp"] = fmt::format("{}", tensor);
   given["sp"] = list.flag("sequence-parallel") && tensor > 1 ? "true" : "false";
+  if (list.flag("tp-comm-overlap") && given["sp"] == "true") given["tp_overlap"] = "true";
   read_pipeline(list, *result.model, given);
   copy(list, "context-parallel-size", given, "cp");
   copy(list, "expert-model-parallel-size", given, "ep");
@@ -225,6 +225,8 @@ FromArguments from_titan(ArgumentList& list) {
   if (!name || !flavor) throw InputError(list.path() + ": no name and flavor in [model]");
   given["model"] = lower(*name + "_" + *flavor);
   copy(list, "parallelism.tensor-parallel-degree", given, "tp");
+  const bool overlap = list.flag("parallelism.enable-async-tensor-parallel");
+  if (overlap && list.number("parallelism.tensor-parallel-degree", 1) > 1) given["tp_overlap"] = "true";
   copy(list, "parallelism.context-parallel-degree", given, "cp");
   copy(list, "parallelism.pipeline-parallel-degree", given, "pp");
   copy(list, "parallelism.expert-parallel-degree", given, "ep");

@@ -86,6 +86,30 @@ void LayerProgram::leave() {
   tensor_now(training_.sequence_parallel ? CollectiveKind::kReduceScatter : CollectiveKind::kAllreduce);
 }
 
+// The rank's own piece is there already; all of the others' have arrived before the last one is used.
+void LayerProgram::enter(double product_ns) {
+  if (!training_.tensor_overlap) {
+    enter();
+    return emitter_.compute(product_ns);
+  }
+  const Event gathered = tensor(CollectiveKind::kAllgather, emitter_.computed());
+  emitter_.compute(product_ns - piece(product_ns));
+  emitter_.wait(gathered);
+  emitter_.compute(piece(product_ns));
+}
+
+// Sums begin with the first piece that is ready.
+void LayerProgram::leave(double product_ns) {
+  if (!training_.tensor_overlap) {
+    emitter_.compute(product_ns);
+    return leave();
+  }
+  emitter_.compute(piece(product_ns));
+  const Event reduced = tensor(CollectiveKind::kReduceScatter, emitter_.computed());
+  emitter_.compute(product_ns - piece(product_ns));
+  emitter_.wait(reduced);
+}
+
 // The gradient of a block's input is summed up over ranks while those of its weights are computed, if these
 // are not put off; they need the input, gathered once more while the former is computed.
 void LayerProgram::column_backward(const BlockTimes& times, Work work) {
@@ -105,8 +129,7 @@ void LayerProgram::column_backward(const BlockTimes& times, Work work) {
 }
 
 void LayerProgram::row_backward(const BlockTimes& times, Work work) {
-  enter();
-  emitter_.compute(times.out_by_inputs);
+  enter(times.out_by_inputs);
   if (work == Work::kBackward) emitter_.compute(times.out_by_weights);
 }
 
@@ -134,11 +157,9 @@ void LayerProgram::embedding_backward(Work work) {
 
 void LayerProgram::attention_forward() {
   emitter_.compute(times_.attention.before);
-  enter();
-  emitter_.compute(times_.attention.in);
+  enter(times_.attention.in);
   core_forward();
-  emitter_.compute(times_.attention.out);
-  leave();
+  leave(times_.attention.out);
 }
 
 void LayerProgram::attention_backward(Work work) {
@@ -150,9 +171,9 @@ void LayerProgram::attention_backward(Work work) {
 }
 
 void LayerProgram::mlp_block_forward(const BlockTimes& times) {
-  enter();
-  emitter_.compute(times.in + times.core + times.out);
-  leave();
+  enter(times.in);
+  emitter_.compute(times.core);
+  leave(times.out);
 }
 
 void LayerProgram::mlp_block_backward(const BlockTimes& times, Work work) {

@@ -33,6 +33,11 @@ class LayerProgram {
   }
   void enter();
   void leave();
+  // The same with the product that takes what was gathered, or makes what is reduced: with `tp_overlap` piece
+  // by piece while the others move.
+  void enter(double product_ns);
+  void leave(double product_ns);
+  double piece(double product_ns) const { return product_ns / training_.layout.tensor; }
   // With sequence parallelism: a block's input of all tokens, for the gradients of its weights.
   Event gather_input();
   void column_backward(const BlockTimes& times, Work work);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/llm/experts.h"
 #include "goal/workload/llm/from_arguments.h"
@@ -105,6 +106,13 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
         "get more is not counted",
         llm::expert_shares(training.model.experts, training.model.top_k, training.expert_skew)[0] / mean));
   }
+  const DeviceSpec& device = training.device->spec();
+  if (parameters.automatic("efficiency") && device.fitted_to != device.name) {
+    sentences.push_back(fmt::format(
+        "whole steps are taken to reach {:g} of the times of their operators, as those published of {} do; "
+        "efficiency=1: all of it",
+        training.efficiency, device.fitted_to));
+  }
   const std::uint32_t chunks = training.schedule.parts();
   if (training.model.layers % chunks != 0) {
     sentences.push_back(fmt::format("{} layers don't divide evenly: the parts of the pipeline have {}",
@@ -147,6 +155,7 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
       {"micro_batches", fmt::format("{}", training.schedule.micro_batches)},
       {"tokens", fmt::format("{:.0f}", tokens * training.iterations)},
       overlap_slowdown_fact(training.overlap_slowdown),
+      {"efficiency", fmt::format("{:g}", training.efficiency)},
       {"model_flops", fmt::format("{:.6e}", llm::step_flops(training) * training.iterations)},
       {"device_memory_bytes", fmt::format("{:.0f}", memory.all())},
       {"device_memory",
@@ -169,6 +178,9 @@ std::vector<ParameterSpec> parameters_of_llm() {
       {"tp", kInteger, "1", "Tensor parallelism: ranks that divide each layer."},
       {"sp", kText, "auto",
        "Sequence parallelism between the blocks of tp: true, false, or auto: where tp is above 1."},
+      {"tp_overlap", ParameterType::kBoolean, "false",
+       "Gathering and reducing of tp go piece by piece beside the products of their block, as with Transformer "
+       "Engine's user buffers (--tp-comm-overlap)."},
       {"pp", kInteger, "1", "Pipeline stages."},
       {"vp", kInteger, "1", "Parts of the model that each stage has (virtual stages); above 1: interleaved."},
       {"cp", kInteger, "1", "Context parallelism: ranks that divide each sequence."},
@@ -211,7 +223,7 @@ std::vector<ParameterSpec> parameters_of_llm() {
       {"accumulate", kText, "fused",
        "Where gradients of micro-batches are added up: fused with their product, or by a separate kernel."},
       {"device", kText, "h100", "What computes: a100, h100, h200."},
-      {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."},
+      efficiency_parameter(),
       overlap_slowdown_parameter(),
       iterations_parameter(),
       ranks_parameter()};

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/llm/llm.h"
 #include "goal/workload/message_graph.h"
@@ -78,6 +79,10 @@ void check_layout(const Parameters& parameters, const Training& training) {
   }
   if (training.sequence_parallel && layout.tensor == 1)
     parameters.fail("sp", "there is nothing to divide by with tp=1");
+  if (training.tensor_overlap && !training.sequence_parallel) {
+    parameters.fail("tp_overlap",
+                    "it takes tp above 1 with sp: what is gathered and reduced goes beside products");
+  }
   const std::uint64_t parts = std::uint64_t{layout.context} *
                               (training.sequence_parallel ? layout.tensor : 1) * (layout.context > 1 ? 2 : 1);
   if (training.sequence % parts != 0) {
@@ -253,6 +258,7 @@ void read_words(const Parameters& parameters, Training& training) {
   training.sequence_parallel = word_of<int>(parameters, "sp", {{"auto", -1}, {"true", 1}, {"false", 0}}) == -1
                                    ? training.layout.tensor > 1
                                    : parameters.text("sp") == "true";
+  training.tensor_overlap = parameters.boolean("tp_overlap");
 }
 
 // Replicas that are synchronized now and then have all weights and gradients of their own.
@@ -300,10 +306,7 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   training.layout.mirrored = training.schedule.mirrored();
   training.device = &find_device(parameters.text("device"));
   training.attention = attention_of(parameters, training);
-  training.efficiency = parameters.real("efficiency");
-  if (!(training.efficiency > 0) || training.efficiency > 1000) {
-    parameters.fail("efficiency", "it must be above 0, up to 1000");
-  }
+  training.efficiency = efficiency(parameters, *training.device);
   training.overlap_slowdown = overlap_slowdown(parameters);
   check_layout(parameters, training);
   check_experts(parameters, training);

@@ -34,6 +34,7 @@ NARAYANAN = {"gpt_1.7b": (16, 1), "gpt_3.6b": (16, 1), "gpt_7.5b": (16, 1), "gpt
              "gpt_1008.0b": (1, 1)}
 
 
+DGXC_PARTS = {"gpt3_175b": 6, "nemotron4_340b": 12}
 # NVIDIA/Megatron-Bridge, docs/performance-summary.
 BRIDGE_MODELS = {"LLAMA3_70B": "llama3_70b", "LLAMA3.1_405B": "llama3_405b", "GPT OSS 120B": "gpt_oss_120b",
                  "Qwen3_30B_a3B": "qwen3_30b_a3b", "Qwen3_235B_a22B": "qwen3_235b_a22b",
@@ -65,8 +66,12 @@ def narayanan(row):
 
 
 def dgxc(row):
-    # 8 micro-batches of a pipeline and more: GPT-3's page gives 6 parts of a stage, and 12 in its text.
-    parts = {"vp": 6} if row["model"] == "gpt3_175b" else {}
+    # GPT-3's page gives 6 parts of a stage, and 12 in its text; that of 340B gives none, and the recipe that it runs 12
+    # (NVIDIA/NeMo, scripts/performance/recommended_model_configs/model_configs_h100.csv).
+    parts = {"vp": DGXC_PARTS[row["model"]]} if row["model"] in DGXC_PARTS else {}
+    # NeMo's recipes overlap tp with products wherever there is tp.
+    if number(row["tp"]) > 1:
+        parts["tp_overlap"] = "true"
     return {**layout(row), **parts, "model": row["model"].replace(".", "_"), "device": "h100",
             "precision": row["precision"]}
 
@@ -88,6 +93,8 @@ def bridge(row):
         return None
     cleaned = {key: "" if value == "n/a" else value for key, value in row.items()}
     more = {"ep": number(cleaned["ep"])} if number(cleaned["ep"]) > 1 else {}
+    if number(cleaned["tp"]) > 1:
+        more["tp_overlap"] = "true"
     return {**layout(cleaned), **more, "model": name, "device": device, "precision": precision}
 
 
@@ -97,11 +104,13 @@ def megascale(row):
 
 
 def torchtitan(row):
-    return {**layout(row), "model": row["model"].replace(".1", ""), "device": "h100", "sharding": "fsdp",
+    overlap = {"tp_overlap": "true"} if "async tp" in row["source"] else {}
+    return {**layout(row), **overlap, "model": row["model"].replace(".1", ""), "device": "h100", "sharding": "fsdp",
             "recompute": row["recompute"]}
 
 
-READERS = {"Megatron-Bridge": bridge, "MegaScale": megascale, "torchtitan": torchtitan, "Korthikanti 2022": korthikanti, "Megatron-LM 2021": narayanan, "NVIDIA/dgxc-benchmarking": dgxc,
+READERS = {"Megatron-Bridge": bridge, "MegaScale": megascale, "torchtitan": torchtitan,
+           "Korthikanti 2022": korthikanti, "Megatron-LM 2021": narayanan, "NVIDIA/dgxc-benchmarking": dgxc,
            "mosaicml/llm-foundry": llm_foundry}
 
 
@@ -112,6 +121,9 @@ def read(path, only):
             if only and not any(only in row[key] for key in ("source", "model", "precision")):
                 continue
             reader = next((READERS[name] for name in READERS if row["source"].startswith(name)), None)
+            if not row["step_s"] and row["tokens_per_s_gpu"] and row["gbs"]:
+                tokens = number(row["gbs"]) * number(row["seq"]) / number(row["gpus"])
+                row["step_s"] = f"{tokens / float(row['tokens_per_s_gpu']):.4g}"
             words = reader(row) if reader and row["step_s"] else None
             if words is None:
                 unknown[row["source"].split("@")[0]] += 1
@@ -216,7 +228,7 @@ def main():
             words["efficiency"] = options.efficiency
         seconds = step_seconds(options.weft, words)
         errors.append(seconds / published - 1)
-        print(f"{told(row, words)} {words.get('efficiency', 1)} | {seconds:.3f} s | {published:g} | "
+        print(f"{told(row, words)} {words.get('efficiency', 'auto')} | {seconds:.3f} s | {published:g} | "
               f"{100 * errors[-1]:+.1f}% |", flush=True)
     if errors:
         print(f"\n{len(errors)} rows: mean error {100 * statistics.mean(errors):+.1f}%, of absolute ones "

@@ -38,6 +38,7 @@ struct Training {
   Layout layout;
   Schedule schedule;
   bool sequence_parallel = false;
+  bool tensor_overlap = false;  // gathered and reduced piece by piece beside the block's products
   Sharding sharding = Sharding::kZero1;
   Recompute recompute = Recompute::kNone;
   ContextExchange context_exchange = ContextExchange::kRing;

@@ -44,14 +44,16 @@ std::string text(const Bytes& bytes) {
 struct Case {
   std::uint64_t tp = 1, sp = 0, cp = 1, pp = 1, vp = 1, dp = 1, ep = 1, b = 1, m = 1;
   std::string sharding = "zero1", recompute = "none", model = "tiny", schedule = "auto";
+  std::uint64_t overlap = 0;  // of tp with products
   std::uint64_t ranks() const { return tp * cp * pp * dp; }
   bool staggered() const { return schedule == "zb2p" || schedule == "zbv"; }
   std::uint64_t copies() const { return schedule == "dualpipe" ? 2 : 1; }
   std::string text() const {
     return fmt::format(
         "llm:model={},tp={},sp={},cp={},pp={},vp={},dp={},ep={},micro_batch={},micro_batches={},sharding={},"
-        "recompute={},schedule={}",
-        model, tp, sp == 1 ? "true" : "false", cp, pp, vp, dp, ep, b, m, sharding, recompute, schedule);
+        "recompute={},schedule={},tp_overlap={}",
+        model, tp, sp == 1 ? "true" : "false", cp, pp, vp, dp, ep, b, m, sharding, recompute, schedule,
+        overlap == 1 ? "true" : "false");
   }
 };
 
@@ -114,6 +116,7 @@ TEST_CASE("bytes of every axis: closed forms, for any layout") {
     Case c;
     c.tp = one_of({1, 2, 4});
     c.sp = c.tp > 1 ? one_of({0, 1}) : 0;
+    c.overlap = c.sp == 1 ? one_of({0, 1}) : 0;
     c.cp = one_of({1, 2, 4});
     c.pp = one_of({1, 2, 4});
     c.vp = c.pp == 2 ? one_of({1, 2}) : 1;

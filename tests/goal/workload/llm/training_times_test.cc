@@ -166,3 +166,36 @@ TEST_CASE("8-bit training: values are cast, and head and attention stay in 16 bi
   CHECK(narrow.mlp.out - product == Approx(device.memory_ns(4.0 * 8192 * 14336)));
   CHECK(narrow.mlp.in < wide.mlp.in);
 }
+
+TEST_CASE("tensor parallelism beside its products: hidden where they take longer, else all but a piece is") {
+  Training training = pipeline(1, 1, 1);
+  training.model = find_model("llama3_8b");
+  training.model.vocab = 0;
+  training.model.layers = 2;
+  training.layout.tensor = 4;
+  training.sequence_parallel = true;
+  training.sequence = 8192;
+  training.efficiency = 1;
+  const auto seconds = [&](double ns_per_byte, bool overlap) {
+    training.tensor_overlap = overlap;
+    const Graph graph = training_graph(training);
+    CHECK(check(graph).clean());
+    const sim::Times all =
+        sim::LogGopsRun(graph, {.L = 0, .o = 0, .g = 0, .G = ns_per_byte, .S = 1 << 30}).finish();
+    return static_cast<double>(*std::max_element(all.begin(), all.end())) * 1e-9;
+  };
+  // Nothing else changes.
+  const double alone = seconds(0, false);
+  CHECK(seconds(0, true) == Approx(alone).epsilon(1e-4));
+  // 450 GB/s: three quarters of 67 MB for each of a layer's 6 gathers and sums that nothing but products hides.
+  const double shown = seconds(1 / 450.0, false) - alone;
+  CHECK(shown == Approx(2 * 6 * 0.75 * 2 * 8192 * 4096 / 450e9).epsilon(0.05));
+  // Three quarters of the shortest product, attention's output, take 85 us, a gather of it at 700 GB/s 72.
+  CHECK(seconds(1 / 700.0, true) - alone < 0.02 * shown);
+  // A network that is far slower than the device: what is left of the products is a piece at each of the six.
+  const double slow = seconds(1.0, false), beside = seconds(1.0, true);
+  const Times times = times_of(training);
+  const double products = times.attention.in + times.attention.out + times.attention.out_by_inputs + times.mlp.in +
+                          times.mlp.out + times.mlp.out_by_inputs;
+  CHECK(slow - beside == Approx(2 * 0.75 * products * 1e-9).epsilon(0.05));
+}

@@ -1,0 +1,16 @@
+// How near whole steps come to the times of their operators: what lies between kernels, and clocks that fall
+// under a load that lasts, are in no table of operators.
+#pragma once
+
+#include "goal/workload/compute/device.h"
+#include "sim/units/module.h"
+
+namespace weft::goal {
+
+// The parameter `efficiency` of a generator: a factor on the device's speed, by default "auto", the device's
+// `step_efficiency`.
+ParameterSpec efficiency_parameter();
+// Its value for this device. Throws InputError if that isn't above 0 and at most 1000.
+double efficiency(const Parameters& parameters, const Device& device);
+
+}  // namespace weft::goal
