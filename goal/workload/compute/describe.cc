@@ -41,8 +41,8 @@ std::string device_details(const Device& device) {
   text += fmt::format("  attention    {:g} of peak forward, {:g} backward\n", spec.attention_forward,
                       spec.attention_backward);
   text += "  efficiency   " + efficiency(device) + "\n";
-  text += fmt::format("  steps        of training reach {:g} of all that, as published ones do{}\n", spec.step_efficiency,
-                      spec.fitted_to == spec.name ? "" : " of " + spec.fitted_to);
+  text += fmt::format("  steps        of training reach {:g} of all that, as published ones do{}\n",
+                      spec.step_efficiency, spec.fitted_to == spec.name ? "" : " of " + spec.fitted_to);
   text += gemm_lines(device) + "\n  To be doubted:\n";
   for (const std::string& doubt : spec.doubts) text += fmt::format("  - {}\n", doubt);
   return text;

@@ -25,7 +25,7 @@ struct DeviceSpec {
   double launch_us = 0;               // from one kernel's launch to the next
   double attention_forward = 0;       // share of peak, with 128 elements a head
   double attention_backward = 0;
-  double step_efficiency = 1;         // what whole steps of training reach of their operators' times
+  double step_efficiency = 1;  // what whole steps of training reach of their operators' times
   GemmFit fit = {};
   std::string fitted_to = {};            // the device whose measurements the fit is of
   std::vector<std::string> doubts = {};  // what is from memory, stands in, or is left out: sentences

@@ -217,11 +217,11 @@ std::vector<ParameterSpec> parameters_of_dlrm() {
       {"top", ParameterType::kText, "[1024,1024,512,256,1]", "Outputs of the top layers."},
       {"batch", ParameterType::kInteger, "65536", "Samples of a step over all ranks."}};
   all.insert(all.end(), own.begin(), own.end());
-  return with_replica_parameters(
-      std::move(all),
-      {"efficiency", ParameterType::kReal, "0.55",
-       "Factor on the device's speed. Steps are many small kernels, and what was published of A100s reached about "
-       "half of the times of the products and tables; 1: all of them."});
+  return with_replica_parameters(std::move(all),
+                                 {"efficiency", ParameterType::kReal, "0.55",
+                                  "Factor on the device's speed. Steps are many small kernels, and what was "
+                                  "published of A100s reached about "
+                                  "half of the times of the products and tables; 1: all of them."});
 }
 
 }  // namespace

@@ -33,8 +33,7 @@ Buckets::Buckets(const Parameters& parameters, std::uint32_t number_of_ranks)
       limit_bytes(parameters.bytes("bucket")),
       gradient_bytes(bytes_of(precision_of(parameters, "gradients"))) {}
 
-std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> own,
-                                                   ParameterSpec efficiency) {
+std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> own, ParameterSpec efficiency) {
   const std::vector<ParameterSpec> common = {
       {"bucket", ParameterType::kBytes, "25MiB",
        "Gradients that are all-reduced together, counted in fp32; the first of a step are 1 MiB at most."},

@@ -60,8 +60,7 @@ struct Buckets {
 
 // A workload's own parameters, and behind them those that all of these have: of Buckets and Processor,
 // iterations, ranks. `efficiency` is by default what whole steps were found to reach.
-std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> own,
-                                                   ParameterSpec efficiency);
+std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> own, ParameterSpec efficiency);
 
 // The communicators of the graph, in the order in which replica_graph makes them.
 inline constexpr std::uint32_t kReplicas = 1, kTables = 2;

@@ -179,14 +179,16 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
 }
 
 std::vector<ParameterSpec> parameters_of_resnet() {
-  return with_replica_parameters({
-      {"model", ParameterType::kText, "resnet50",
-       "Layers: resnet18, resnet34, resnet50, resnet101, resnet152 or wide_resnet50_2."},
-      {"batch", ParameterType::kInteger, "256", "Images of each rank and step."},
-      {"image", ParameterType::kInteger, "224", "Pixels of an image's side."},
-      {"buffers", ParameterType::kBoolean, "true",
-       "Rank 0 sends the running means and variances to all before each step."},
-  }, {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."});
+  return with_replica_parameters(
+      {
+          {"model", ParameterType::kText, "resnet50",
+           "Layers: resnet18, resnet34, resnet50, resnet101, resnet152 or wide_resnet50_2."},
+          {"batch", ParameterType::kInteger, "256", "Images of each rank and step."},
+          {"image", ParameterType::kInteger, "224", "Pixels of an image's side."},
+          {"buffers", ParameterType::kBoolean, "true",
+           "Rank 0 sends the running means and variances to all before each step."},
+      },
+      {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."});
 }
 
 }  // namespace

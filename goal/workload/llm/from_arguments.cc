@@ -168,6 +168,8 @@ FromArguments from_megatron(ArgumentList& list) {
   const bool fsdp =
       list.flag("use-torch-fsdp2") || list.flag("use-megatron-fsdp") || list.flag("use-custom-fsdp");
   given["sharding"] = list.flag("use-distributed-optimizer") && !fsdp ? "zero1" : fsdp ? "fsdp" : "none";
+  const bool gradients = list.flag("overlap-grad-reduce"), weights = list.flag("overlap-param-gather");
+  if (!fsdp) given["dp_overlap"] = gradients && weights ? "all" : gradients ? "gradients" : "none";
   read_formats(list, given);
   read_recompute(list, given);
   read_ranks(

@@ -179,7 +179,8 @@ std::vector<ParameterSpec> parameters_of_llm() {
       {"sp", kText, "auto",
        "Sequence parallelism between the blocks of tp: true, false, or auto: where tp is above 1."},
       {"tp_overlap", ParameterType::kBoolean, "false",
-       "Gathering and reducing of tp go piece by piece beside the products of their block, as with Transformer "
+       "Gathering and reducing of tp go piece by piece beside the products of their block, as with "
+       "Transformer "
        "Engine's user buffers (--tp-comm-overlap)."},
       {"pp", kInteger, "1", "Pipeline stages."},
       {"vp", kInteger, "1", "Parts of the model that each stage has (virtual stages); above 1: interleaved."},
@@ -200,6 +201,9 @@ std::vector<ParameterSpec> parameters_of_llm() {
       {"sharding", kText, "zero1",
        "Data parallelism: none (gradients are all-reduced), zero1 (Megatron's distributed optimizer) or fsdp "
        "(zero3)."},
+      {"dp_overlap", kText, "all",
+       "What of dp goes beside computation: all, gradients (weights are all there before the step begins), or "
+       "none, as Megatron-LM without --overlap-grad-reduce and --overlap-param-gather."},
       {"inner_steps", kInteger, "0",
        "Steps of each replica on its own between synchronizations of all (DiLoCo); 0: gradients are reduced "
        "in each step."},

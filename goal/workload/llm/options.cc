@@ -245,6 +245,13 @@ void read_words(const Parameters& parameters, Training& training) {
                                          {"none", Sharding::kNone},
                                          {"fsdp", Sharding::kFsdp},
                                          {"zero3", Sharding::kFsdp}});
+  const std::uint32_t overlap =
+      word_of<std::uint32_t>(parameters, "dp_overlap", {{"all", 2u}, {"gradients", 1u}, {"none", 0u}});
+  training.gradients_overlap = overlap >= 1;
+  training.weights_overlap = overlap == 2;
+  if (overlap < 2 && training.sharding == Sharding::kFsdp) {
+    parameters.fail("dp_overlap", "with sharding=fsdp, which fetches each layer ahead, it is all");
+  }
   training.recompute = word_of<Recompute>(
       parameters, "recompute",
       {{"none", Recompute::kNone}, {"selective", Recompute::kSelective}, {"full", Recompute::kFull}});

@@ -62,7 +62,8 @@ def narayanan(row):
     name = row["model"].split()[0]
     micro_batch, parts = NARAYANAN[name]
     return {**layout(row), "model": name.replace(".", "_"), "device": "a100", "vp": parts, "micro_batch": micro_batch,
-            "sharding": "none", "gradients": "bf16", "accumulate": "separate", "sp": "false", "recompute": "full"}
+            "sharding": "none", "dp_overlap": "none", "gradients": "bf16", "accumulate": "separate", "sp": "false",
+            "recompute": "full"}
 
 
 def dgxc(row):

@@ -281,6 +281,9 @@ class StepProgram {
         std::vector<Event>& events = gathers_[v].emplace_back();
         exchange_both(Chain::kGather, CollectiveKind::kAllgather, bucket, kWeightBytes, after,
                       [&](Event event) { events.push_back(event); });
+        if (!training_.weights_overlap) {
+          for (const Event event : events) emitter_.wait(event);
+        }
       }
     }
   }
@@ -292,9 +295,17 @@ class StepProgram {
   void reduce_behind(const Action& action, std::size_t part) {
     if (fsdp()) return reduce_layer(action, part);
     if (apart() || action.micro_batch + 1 < training_.schedule.of_chunk()) return;
-    const CollectiveKind kind =
-        training_.sharding == Sharding::kNone ? CollectiveKind::kAllreduce : CollectiveKind::kReduceScatter;
-    reduce(kind, plan_.buckets[action.chunk][part]);
+    if (training_.gradients_overlap) reduce_bucket(plan_.buckets[action.chunk][part]);
+  }
+  void reduce_bucket(const RankWeights& bucket) {
+    reduce(training_.sharding == Sharding::kNone ? CollectiveKind::kAllreduce : CollectiveKind::kReduceScatter,
+           bucket);
+  }
+  // Where nothing is computed meanwhile: the first parts' gradients are the last to be there.
+  void reduce_all() {
+    for (std::size_t v = plan_.buckets.size(); v-- > 0;) {
+      for (std::size_t part = plan_.buckets[v].size(); part-- > 0;) reduce_bucket(plan_.buckets[v][part]);
+    }
   }
   void reduce(CollectiveKind kind, const RankWeights& weights) {
     const bool alone =
@@ -351,6 +362,7 @@ class StepProgram {
     emitter_.wait(emitter_.collective(Chain::kStep, collective, emitter_.computed()));
   }
   void finish() {
+    if (!apart() && !fsdp() && !training_.gradients_overlap) reduce_all();
     if (!apart()) emitter_.wait(emitter_.last(Chain::kReduce));
     // Each rank of sequence parallelism has seen a part of the tokens only.
     if (training_.sequence_parallel) all_reduce(Axis::kTensor, 2 * plan_.whole_weights, 2);

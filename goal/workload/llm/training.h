@@ -40,6 +40,9 @@ struct Training {
   bool sequence_parallel = false;
   bool tensor_overlap = false;  // gathered and reduced piece by piece beside the block's products
   Sharding sharding = Sharding::kZero1;
+  // Data parallelism beside computation: gradients beside the last backward pass, weights beside the first
+  // forward pass.
+  bool gradients_overlap = true, weights_overlap = true;
   Recompute recompute = Recompute::kNone;
   ContextExchange context_exchange = ContextExchange::kRing;
   AttentionKernel attention = AttentionKernel::kFlash;

@@ -27,7 +27,8 @@ double computed(const std::string& text) {
 std::string told(const std::string& text) {
   const Workload& workload = find_module(workloads(), parse_module_choice("llm"), "traffic pattern");
   std::string all;
-  for (const std::string& sentence : workload.remarks(Parameters(workload.info, parse_module_choice(text)), 2))
+  for (const std::string& sentence :
+       workload.remarks(Parameters(workload.info, parse_module_choice(text)), 2))
     all += sentence + "\n";
   return all;
 }

@@ -113,6 +113,7 @@ TEST_CASE("Megatron-LM's GPT-3 175B: the model known by name, and the script's l
                                                               {"micro_batch", "1"},
                                                               {"global_batch", "1536"},
                                                               {"sharding", "none"},
+                                                              {"dp_overlap", "none"},
                                                               {"precision", "bf16"}});
   CHECK(told(from, "no --vocab-size"));
   CHECK(told(from, "not read: adam-beta1"));

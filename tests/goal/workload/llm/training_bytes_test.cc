@@ -45,15 +45,16 @@ struct Case {
   std::uint64_t tp = 1, sp = 0, cp = 1, pp = 1, vp = 1, dp = 1, ep = 1, b = 1, m = 1;
   std::string sharding = "zero1", recompute = "none", model = "tiny", schedule = "auto";
   std::uint64_t overlap = 0;  // of tp with products
+  std::string dp_overlap = "all";
   std::uint64_t ranks() const { return tp * cp * pp * dp; }
   bool staggered() const { return schedule == "zb2p" || schedule == "zbv"; }
   std::uint64_t copies() const { return schedule == "dualpipe" ? 2 : 1; }
   std::string text() const {
     return fmt::format(
         "llm:model={},tp={},sp={},cp={},pp={},vp={},dp={},ep={},micro_batch={},micro_batches={},sharding={},"
-        "recompute={},schedule={},tp_overlap={}",
+        "recompute={},schedule={},tp_overlap={},dp_overlap={}",
         model, tp, sp == 1 ? "true" : "false", cp, pp, vp, dp, ep, b, m, sharding, recompute, schedule,
-        overlap == 1 ? "true" : "false");
+        overlap == 1 ? "true" : "false", dp_overlap);
   }
 };
 
@@ -132,6 +133,7 @@ TEST_CASE("bytes of every axis: closed forms, for any layout") {
       if (c.schedule == "dualpipe") c.m *= 2;
       if (c.schedule == "dualpipe" && c.sharding == "fsdp") c.sharding = "zero1";
     }
+    if (c.sharding != "fsdp") c.dp_overlap = std::array{"all", "gradients", "none"}[random.below(3)];
     INFO(c.text());
     const Graph graph = traffic(c.text(), static_cast<std::uint32_t>(c.ranks()));
     CHECK(text(bytes_of(graph)) == text(closed_forms(c)));

@@ -187,7 +187,8 @@ TEST_CASE("tensor parallelism beside its products: hidden where they take longer
   // Nothing else changes.
   const double alone = seconds(0, false);
   CHECK(seconds(0, true) == Approx(alone).epsilon(1e-4));
-  // 450 GB/s: three quarters of 67 MB for each of a layer's 6 gathers and sums that nothing but products hides.
+  // 450 GB/s: three quarters of 67 MB for each of a layer's 6 gathers and sums that nothing but products
+  // hides.
   const double shown = seconds(1 / 450.0, false) - alone;
   CHECK(shown == Approx(2 * 6 * 0.75 * 2 * 8192 * 4096 / 450e9).epsilon(0.05));
   // Three quarters of the shortest product, attention's output, take 85 us, a gather of it at 700 GB/s 72.
@@ -195,7 +196,33 @@ TEST_CASE("tensor parallelism beside its products: hidden where they take longer
   // A network that is far slower than the device: what is left of the products is a piece at each of the six.
   const double slow = seconds(1.0, false), beside = seconds(1.0, true);
   const Times times = times_of(training);
-  const double products = times.attention.in + times.attention.out + times.attention.out_by_inputs + times.mlp.in +
-                          times.mlp.out + times.mlp.out_by_inputs;
+  const double products = times.attention.in + times.attention.out + times.attention.out_by_inputs +
+                          times.mlp.in + times.mlp.out + times.mlp.out_by_inputs;
   CHECK(slow - beside == Approx(2 * 0.75 * products * 1e-9).epsilon(0.05));
+}
+
+TEST_CASE("data parallelism that nothing is computed beside adds what it sends") {
+  Training training = pipeline(1, 1, 2);
+  training.layout.data = 4;
+  training.model = find_model("llama3_8b");
+  training.model.vocab = 0;
+  training.model.layers = 4;
+  training.efficiency = 1;
+  const auto seconds = [&](double ns_per_byte) {
+    const sim::Times all = sim::LogGopsRun(training_graph(training),
+                                           {.L = 0, .o = 0, .g = 0, .G = ns_per_byte, .S = 1 << 30})
+                               .finish();
+    return static_cast<double>(*std::max_element(all.begin(), all.end())) * 1e-9;
+  };
+  constexpr double kBytePerNs = 50;
+  const double alone = seconds(0), hidden = seconds(1 / kBytePerNs) - alone;
+  const RankWeights weights = stage_weights(training, 0);
+  const double each = 0.75 * static_cast<double>(weights.dense) / kBytePerNs * 1e-9;
+  training.gradients_overlap = training.weights_overlap = false;
+  CHECK(seconds(1 / kBytePerNs) - alone == Approx((4 + 2) * each).epsilon(0.02));
+  CHECK(hidden < (4 + 2) * each);
+  training.gradients_overlap = true;
+  const double half = seconds(1 / kBytePerNs) - alone;
+  CHECK(half < (4 + 2) * each);
+  CHECK(half > 2 * each);
 }
