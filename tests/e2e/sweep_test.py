@@ -126,6 +126,10 @@ class Sweep(unittest.TestCase):
         self.assertIn("did you mean 'spray'", self.weft("sweep", *BASE, "--vary", "routing=ecmp,spary", "-o", "S", status=2).stderr)
         self.assertFalse((self.folder / "S").exists())
         self.assertIn("-o DIR", self.weft("sweep", *BASE, status=2).stderr)
+        # A network that can't be built is refused with the reason, before anything runs.
+        done = self.weft("sweep", *BASE, "--vary", "topology=single_switch:hosts=16,fat_tree:k=5", "-o", "N", status=2)
+        self.assertIn("fat_tree: k is '5'", done.stderr)
+        self.assertFalse((self.folder / "N/sweep.csv").exists())
         self.assertIn("no folder of a sweep", self.weft("sweep", "collect", "nowhere", status=2).stderr)
         (self.folder / "begun/points").mkdir(parents=True)
         told = self.weft("sweep", "status", "begun", status=2).stderr

@@ -69,9 +69,11 @@ sweep::Point PointMaker::make(std::vector<std::string> values, const std::string
 void PointMaker::price(const sim::Scenario& scenario, sweep::Point& point) {
   const auto [place, added] = bills_.try_emplace(key(scenario.topology));
   last_bill_ = &place->second;
-  if (added && prices_ && !scenario.topology.empty()) {
+  if (added && !scenario.topology.empty()) {
+    // What can't be built is refused here, before the first run.
+    const topologies::Topology topology = topologies::build(scenario.topology);
     try {
-      place->second = topologies::bill(topologies::build(scenario.topology), *prices_);
+      if (prices_) place->second = topologies::bill(topology, *prices_);
     } catch (const InputError& error) {
       log::warn(fmt::format("no price for {}: {}", scenario.topology.name, error.what()));
     }
