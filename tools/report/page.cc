@@ -63,9 +63,12 @@ void replace(std::string& text, std::string_view mark, std::string_view with) {
 }
 
 std::string data_of(const std::vector<std::string>& folders, const topologies::PriceList& prices,
-                    const Budget& budget, Files files) {
+                    const Budget& budget, Files files, const std::vector<std::string>& names) {
   Json data = {{"version", kVersion}, {"runs", Json::array()}};
-  for (const std::string& folder : folders) data["runs"].push_back(read_run(folder, prices, budget, files));
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    data["runs"].push_back(read_run(folders[i], prices, budget, files));
+    if (!names.empty()) data["runs"].back()["name"] = names[i];
+  }
   return data.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -88,12 +91,12 @@ std::string page_of(std::string_view title, std::string_view data) {
 }
 
 std::string make_page(const std::vector<std::string>& folders, const topologies::PriceList& prices,
-                      std::size_t most_bytes, Files files) {
+                      std::size_t most_bytes, Files files, const std::vector<std::string>& names) {
   std::string title = "Weft report";
-  if (folders.size() == 1) title += ": " + folders.front();
+  if (folders.size() == 1) title += ": " + (names.empty() ? folders : names).front();
   constexpr std::size_t kMostParts = 4096;
   for (std::size_t parts = std::max<std::size_t>(folders.size(), 1); parts <= kMostParts; parts *= 2) {
-    std::string page = page_of(title, data_of(folders, prices, Budget().divided_by(parts), files));
+    std::string page = page_of(title, data_of(folders, prices, Budget().divided_by(parts), files, names));
     if (page.size() <= most_bytes) return page;
   }
   throw InputError(

@@ -87,6 +87,12 @@ class Files(Pages):
         weft("report", "TREE", "-o", "again.html", cwd=self.folder)
         self.assertEqual((self.folder / "one.html").read_bytes(), (self.folder / "again.html").read_bytes())
 
+    def test_names_stand_for_those_of_folders(self):
+        weft("report", "TREE", "TORUS", "--name", "4 to 1 <cheap>", "--name", "a torus", "-o", "named.html", cwd=self.folder)
+        self.assertEqual([run["name"] for run in data_of(self.folder / "named.html")["runs"]], ["4 to 1 <cheap>", "a torus"])
+        weft("report", "TREE", "--name", "4 to 1 <cheap>", "-o", "named.html", cwd=self.folder)
+        self.assertIn("<title>Weft report: 4 to 1 &lt;cheap&gt;</title>", (self.folder / "named.html").read_text())
+
     def test_libraries_are_the_published_ones_and_small(self):
         told = dict(re.findall(r"`(uPlot\S+)` \| `([0-9a-f]{64})`", (THIRD_PARTY / "uplot/README.md").read_text()))
         self.assertEqual(set(told), {"uPlot.iife.min.js", "uPlot.min.css"})
@@ -101,7 +107,7 @@ class Files(Pages):
 
     def test_what_can_not_be_shown_is_one_message(self):
         for arguments, words in ((["none"], "none: this is no folder"), (["."], "results.sqlite: there is no such file"), ([], "RUN is required"),
-                                 (["TREE", "--prices", "dear"], "dear")):
+                                 (["TREE", "--prices", "dear"], "dear"), (["TREE", "TORUS", "--name", "a"], "1 names and 2 runs")):
             run = weft("report", *arguments, "-o", "x.html", cwd=self.folder, status=2)
             self.assertIn(words, run.stderr)
             self.assertEqual(run.stderr.count("\n"), 1)

@@ -16,7 +16,7 @@ namespace weft::cli {
 
 void add_report(Command& command, int&) {
   struct Options {
-    std::vector<std::string> runs;
+    std::vector<std::string> runs, names;
     bool allow_files = false;
     std::string output = "report.html", prices = topologies::price_list_names().front();
   };
@@ -24,6 +24,10 @@ void add_report(Command& command, int&) {
   command
       .add_option("RUN", options->runs, "Folders that `weft sim … -o RUN` left; several are set side by side")
       .required();
+  command
+      .add_option("--name", options->names,
+                  "What a run is called on the page, in place of its folder's name; once for each, in order")
+      .repeated();
   command.add_option("-o,--output", options->output, "The page, one HTML file").with_default();
   command
       .add_option("--prices", options->prices,
@@ -38,12 +42,18 @@ void add_report(Command& command, int&) {
       "Larger runs are sampled or added up; the page says how.\n\n"
       "Examples:\n  weft report lj_packet -o lj.html\n"
       "  weft report fat_tree dragonfly slim_fly -o networks.html     # differences first\n"
+      "  weft report a b --name \"8 to 1\" --name \"4 to 1\" -o tapering.html\n"
       "  weft report RUN --prices quotes.txtpb -o report.html");
   command.callback([options] {
+    if (!options->names.empty() && options->names.size() != options->runs.size()) {
+      throw InputError({"--name"}, fmt::format("there are {} names and {} runs; expected one for each, in their order",
+                                               options->names.size(), options->runs.size()));
+    }
     const topologies::PriceList prices = topologies::find_price_list(options->prices);
     goal::FileWriter file(options->output);
     file.write(report::make_page(options->runs, prices, report::kMostBytes,
-                                 options->allow_files ? report::Files::kAnywhere : report::Files::kInFolder));
+                                 options->allow_files ? report::Files::kAnywhere : report::Files::kInFolder,
+                                 options->names));
     file.commit();
   });
 }
