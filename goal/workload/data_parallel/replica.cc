@@ -11,10 +11,7 @@ namespace weft::goal {
 namespace {
 
 Precision precision_of(const Parameters& parameters, const char* name) {
-  const std::string& word = parameters.text(name);
-  if (word == "bf16") return Precision::kBf16;
-  if (word == "fp32") return Precision::kFp32;
-  parameters.fail(name, "it must be bf16 or fp32");
+  return parameters.text(name) == "bf16" ? Precision::kBf16 : Precision::kFp32;
 }
 
 std::uint64_t bytes_of(Precision precision) { return precision == Precision::kFp32 ? 4 : 2; }
@@ -25,11 +22,7 @@ Processor::Processor(const Parameters& parameters)
     : device_(find_device(parameters.text("device"))),
       precision_(precision_of(parameters, "precision")),
       efficiency_(parameters.real("efficiency")),
-      activation_bytes_(bytes_of(precision_)) {
-  if (!(efficiency_ > 0) || efficiency_ > 1000) {
-    parameters.fail("efficiency", "it must be above 0, up to 1000");
-  }
-}
+      activation_bytes_(bytes_of(precision_)) {}
 
 Buckets::Buckets(const Parameters& parameters, std::uint32_t number_of_ranks)
     : ranks(number_of_ranks),
@@ -40,12 +33,13 @@ std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> ow
   const std::vector<ParameterSpec> common = {
       {"bucket", ParameterType::kBytes, "25MiB",
        "Gradients that are all-reduced together, counted in fp32; the first of a step are 1 MiB at most."},
-      {"gradients", ParameterType::kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."},
-      {"precision", ParameterType::kText, "bf16", "Of products and activations: bf16 or fp32."},
+      {"gradients", ParameterType::kText, "fp32", "Format in which gradients are reduced.",
+       one_of({"fp32", "bf16"})},
+      {"precision", ParameterType::kText, "bf16", "Of products and activations.", one_of({"bf16", "fp32"})},
       {"device", ParameterType::kText, "h100", "What computes: `weft list devices`."},
-      {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."},
+      {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed.", above("0").up_to("1000")},
       overlap_slowdown_parameter(),
-      iterations_parameter(),
+      iterations_parameter("1000000"),
       ranks_parameter()};
   own.insert(own.end(), common.begin(), common.end());
   return own;
