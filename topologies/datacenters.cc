@@ -26,9 +26,11 @@ using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
 std::vector<ParameterSpec> parameters_of_datacenters() {
   std::vector<ParameterSpec> all = with_inner_network({
-      {"sites", ParameterType::kInteger, "auto", "Datacenters; auto: as many as `of` names, but at least 2."},
+      {"sites", ParameterType::kInteger, "auto", "Datacenters; auto: as many as `of` names, or 2.",
+       at_least("2")},
       {"shape", ParameterType::kText, "full",
-       "Which sites are joined: full (every two), ring, chain, or star (all with site 0)."},
+       "Which sites are joined: full (every two), ring, chain, or star (all with site 0).",
+       one_of({"full", "ring", "chain", "star"})},
       {"borders", ParameterType::kInteger, "1", "Border switches of a site."},
       {"border_links", ParameterType::kInteger, "auto",
        "Links of a border switch into its site; auto: one to each switch of the highest tier, but in a "
@@ -39,8 +41,8 @@ std::vector<ParameterSpec> parameters_of_datacenters() {
       {"long_rate", ParameterType::kBandwidth, "400Gbps", "Rate of a long link."},
       {"long_latency", ParameterType::kTime, "1ms",
        "Propagation time of a long link: 200 km take about 1 ms."},
-      {"loss", ParameterType::kReal, "0",
-       "Probability that a long link loses a packet, 0 or more and below 1."},
+      {"loss", ParameterType::kReal, "0", "Probability that a long link loses a packet.",
+       at_least("0").under("1")},
       {"border_latency", ParameterType::kTime, "0ns", "As switch_latency, of border switches."},
   });
   all.front().help =
@@ -75,19 +77,14 @@ constexpr std::array kShapes = {
 };
 
 std::vector<Pair> joined_sites(const Parameters& parameters, std::uint32_t sites) {
-  std::vector<std::string> names;
-  for (const Shape& shape : kShapes) {
-    names.emplace_back(shape.name);
-    if (shape.name != parameters.text("shape")) continue;
-    std::vector<Pair> pairs;
-    for (std::uint32_t a = 0; a < sites; ++a) {
-      for (std::uint32_t b = a + 1; b < sites; ++b) {
-        if (shape.joined(a, b, sites)) pairs.emplace_back(a, b);
-      }
+  const Shape& shape = *std::ranges::find(kShapes, parameters.text("shape"), &Shape::name);
+  std::vector<Pair> pairs;
+  for (std::uint32_t a = 0; a < sites; ++a) {
+    for (std::uint32_t b = a + 1; b < sites; ++b) {
+      if (shape.joined(a, b, sites)) pairs.emplace_back(a, b);
     }
-    return pairs;
   }
-  parameters.fail("shape", fmt::format("it must be one of {}", fmt::join(names, ", ")));
+  return pairs;
 }
 
 // The networks that `of` names, each once.
@@ -100,7 +97,6 @@ std::vector<Topology> named_networks(const Parameters& parameters) {
 std::uint32_t count_sites(const Parameters& parameters, std::size_t named) {
   const auto automatic = std::max<std::uint32_t>(2, static_cast<std::uint32_t>(named));
   const std::uint32_t sites = count_parameter(parameters, "sites", kMostSites, automatic);
-  if (sites < 2) parameters.fail("sites", "it must be at least 2");
   if (named > 1 && sites != named) {
     parameters.fail("sites", fmt::format("`of` names {} networks, which is that many sites", named));
   }
@@ -207,7 +203,6 @@ Link read_long_link(const Parameters& parameters) {
   link.cable = CableKind::kLongHaul;
   link.length_m = static_cast<float>(static_cast<double>(link.latency.ps()) * 1e-12 * kMetersPerSecond);
   link.loss = parameters.real("loss");
-  if (!(link.loss >= 0 && link.loss < 1)) parameters.fail("loss", "it must be 0 or more and below 1");
   return link;
 }
 

@@ -82,19 +82,7 @@ class Bbr final : public Sender {
           initial_packets(parameters.integer("initial_window")),
           rtt_lifetime(parameters.time("rtt_lifetime")),
           probe_rtt(parameters.time("probe_rtt")),
-          quantum(parameters.automatic("quantum") ? 0 : parameters.bytes("quantum")) {
-      for (const char* gain : {"startup_gain", "window_gain", "full_growth"}) {
-        if (!(parameters.real(gain) > 1)) parameters.fail(gain, "it must be above 1");
-      }
-      if (!(probe_gain > 1 && probe_gain < 2))
-        parameters.fail("probe_gain", "it must be above 1 and below 2");
-      for (const char* count : {"full_rounds", "initial_window"}) {
-        if (parameters.integer(count) < 1) parameters.fail(count, "it must be 1 or more");
-      }
-      if (rounds < 1 || rounds > static_cast<std::int64_t>(MaxFilter::kMostRounds)) {
-        parameters.fail("rate_rounds", "it must be from 1 to 16");
-      }
-    }
+          quantum(parameters.automatic("quantum") ? 0 : parameters.bytes("quantum")) {}
     double startup_gain, probe_gain, window_gain, full_growth;
     std::int64_t full_rounds, rounds, initial_packets;
     Time rtt_lifetime, probe_rtt;
@@ -313,18 +301,19 @@ class Bbr final : public Sender {
 
 std::vector<ParameterSpec> parameters() {
   return {{"startup_gain", ParameterType::kReal, "2.885",
-           "Gain of rate and window at first, 2 / ln 2; the queue is drained at its inverse. Above 1."},
+           "Gain of rate and window at first, 2 / ln 2; the queue is drained at its inverse.", above("1")},
           {"probe_gain", ParameterType::kReal, "1.25",
-           "Gain of the rate in one of eight round trips, made good in the next; above 1, below 2."},
-          {"window_gain", ParameterType::kReal, "2",
-           "Window in products of rate and shortest round trip, above 1."},
+           "Gain of the rate in one of eight round trips, made good in the next.", above("1").under("2")},
+          {"window_gain", ParameterType::kReal, "2", "Window in products of rate and shortest round trip.",
+           above("1")},
           {"full_growth", ParameterType::kReal, "1.25",
-           "Rounds that raise the rate by less find the path full, above 1."},
-          {"full_rounds", ParameterType::kInteger, "3", "How many of them in a row it takes."},
-          {"rate_rounds", ParameterType::kInteger, "10", "Rounds of which the largest rate counts, 1 to 16."},
+           "Rounds that raise the rate by less find the path full.", above("1")},
+          {"full_rounds", ParameterType::kInteger, "3", "How many of them in a row it takes.", at_least("1")},
+          {"rate_rounds", ParameterType::kInteger, "10", "Rounds of which the largest rate counts.",
+           from_to("1", "16")},
           {"rtt_lifetime", ParameterType::kTime, "10s", "For how long a shortest round trip counts."},
           {"probe_rtt", ParameterType::kTime, "200ms", "For how long four packets are sent to find it."},
-          {"initial_window", ParameterType::kInteger, "10", "First window in full packets, 1 or more."},
+          {"initial_window", ParameterType::kInteger, "10", "First window in full packets.", at_least("1")},
           {"quantum", ParameterType::kBytes, "auto",
            "Three of these are added to the window, for hosts that send in bursts; auto: a full packet."}};
 }

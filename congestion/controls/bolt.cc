@@ -16,9 +16,7 @@ class Bolt final : public Sender {
         : threshold_bytes(parameters.automatic("threshold") ? 0 : parameters.bytes("threshold")),
           supply_matching(parameters.boolean("supply_matching")),
           max_window(parameters.real("max_window")),
-          header_bytes(header_parameter(parameters, "header_bytes")) {
-      if (!(max_window > 0)) parameters.fail("max_window", "it must be above 0");
-    }
+          header_bytes(static_cast<std::uint32_t>(parameters.integer("header_bytes"))) {}
     std::uint64_t threshold_bytes;  // 0: a full packet
     bool supply_matching;
     double max_window;
@@ -129,9 +127,11 @@ const Control& bolt() {
                           {"supply_matching", ParameterType::kBoolean, "true",
                            "Grow by what ports on the way could have sent and didn't."},
                           {"max_window", ParameterType::kReal, "1.25",
-                           "Greatest window, in bandwidth-delay products; the first is one of them."},
+                           "Greatest window, in bandwidth-delay products; the first is one of them.",
+                           above("0")},
                           {"header_bytes", ParameterType::kInteger, "0",
-                           "By how much the header of every packet is longer: Bolt's own has flags only."}},
+                           "By how much the header of every packet is longer: Bolt's own has flags only.",
+                           from_to("0", "1024")}},
            .about = "Goes by the queues of the ports on the way. Where one holds a packet or more, "
                     "a flow takes away its part of it, one packet at a time, spread over a round "
                     "trip; where room is left, it takes its part of that, and a packet per round "

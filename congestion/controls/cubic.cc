@@ -18,10 +18,7 @@ class Cubic final : public TcpWindow {
         : TcpSettings(parameters),
           c(parameters.real("c")),
           beta(parameters.real("beta")),
-          fast_convergence(parameters.boolean("fast_convergence")) {
-      if (!(c > 0)) parameters.fail("c", "it must be above 0");
-      if (!(beta > 0 && beta < 1)) parameters.fail("beta", "it must be above 0 and below 1");
-    }
+          fast_convergence(parameters.boolean("fast_convergence")) {}
     double c, beta;
     bool fast_convergence;
   };
@@ -93,8 +90,9 @@ class Cubic final : public TcpWindow {
 
 std::vector<ParameterSpec> parameters() {
   std::vector<ParameterSpec> list = TcpSettings::parameters();
-  list.push_back({"c", ParameterType::kReal, "0.4", "Constant C, in packets per cubic second, above 0."});
-  list.push_back({"beta", ParameterType::kReal, "0.7", "What a cut leaves of the window: above 0, below 1."});
+  list.push_back({"c", ParameterType::kReal, "0.4", "Constant C, in packets per cubic second.", above("0")});
+  list.push_back(
+      {"beta", ParameterType::kReal, "0.7", "What a cut leaves of the window.", above("0").under("1")});
   list.push_back({"fast_convergence", ParameterType::kBoolean, "true",
                   "Aim lower if a cut came below where the last one was."});
   return list;

@@ -14,11 +14,7 @@ constexpr double kPaperStep = 1e-3;   // 40 Mb/s at 40 Gb/s
 constexpr double kVendorStep = 2e-4;  // 5 Mb/s at 25 Gb/s
 constexpr double kHyperSteps = 10;    // 5 and 50 Mb/s: IEEE 802.1Qau's, and ConnectX's
 
-bool is_vendor(const Parameters& parameters) {
-  const std::string& variant = parameters.text("variant");
-  if (variant != "paper" && variant != "vendor") parameters.fail("variant", "it must be paper or vendor");
-  return variant == "vendor";
-}
+bool is_vendor(const Parameters& parameters) { return parameters.text("variant") == "vendor"; }
 
 class Dcqcn final : public Sender {
  public:
@@ -35,12 +31,7 @@ class Dcqcn final : public Sender {
                                                               : parameters.integer("fast_recovery")),
           step(rate_or_zero(parameters, "step")),
           hyper_step(rate_or_zero(parameters, "hyper_step")),
-          min_rate(parameters.bandwidth("min_rate")) {
-      if (!(gain > 0 && gain <= 1)) parameters.fail("gain", "it must be above 0, and 1 at most");
-      if (decrease_interval == Time()) parameters.fail("decrease_interval", "it must be above 0");
-      if (fast_recovery < 0) parameters.fail("fast_recovery", "it must be 0 or more");
-      if (min_rate < kLeastRate) parameters.fail("min_rate", "it must be at least " + to_string(kLeastRate));
-    }
+          min_rate(parameters.bandwidth("min_rate")) {}
     static Time time_or(const Parameters& parameters, const char* name, Time standard) {
       const Time given = time_or_zero(parameters, name);
       return given == Time() ? standard : given;
@@ -200,7 +191,6 @@ class DcqcnReceiver final : public Receiver {
     explicit Settings(const Parameters& parameters) : delay(parameters.time("cnp_delay")) {
       const Time standard = Time::us(is_vendor(parameters) ? 4 : 50);
       interval = parameters.automatic("cnp_interval") ? standard : parameters.time("cnp_interval");
-      if (interval > Time::us(1'000'000)) parameters.fail("cnp_interval", "it must be at most 1s");
     }
     Time delay, interval;
   };
@@ -240,27 +230,29 @@ class DcqcnReceiver final : public Receiver {
 };
 
 std::vector<ParameterSpec> parameters() {
-  return {{"variant", ParameterType::kText, "paper",
-           "Either paper, or vendor: as ConnectX adapters do it; sets what is auto."},
-          {"gain", ParameterType::kReal, "auto",
-           "Weight g of the newest notification; auto: 1/256, vendor 5/1024."},
-          {"alpha_interval", ParameterType::kTime, "auto",
-           "After which alpha falls if no notification has come; auto: 55us, vendor 1us."},
-          {"increase_interval", ParameterType::kTime, "auto",
-           "Between increases by the timer; auto: 55us, vendor 300us."},
-          {"byte_counter", ParameterType::kBytes, "auto",
-           "Bytes sent between increases by the counter, 0: none; auto: 10MB, vendor 0."},
-          {"fast_recovery", ParameterType::kInteger, "auto",
-           "Increases F by either that halve the way to the target only; auto: 5, vendor 1."},
-          {"step", ParameterType::kBandwidth, "auto",
-           "Additive step R_AI; auto: line rate / 1000 (40 Mb/s at 40 Gb/s), vendor line rate / 5000."},
-          {"hyper_step", ParameterType::kBandwidth, "auto", "Hyper step R_HAI; auto: 10 steps."},
-          {"min_rate", ParameterType::kBandwidth, "100Mbps", "The rate never falls below."},
-          {"decrease_interval", ParameterType::kTime, "4us",
-           "Vendor: between cuts; the paper cuts at every notification."},
-          {"cnp_interval", ParameterType::kTime, "auto",
-           "Least time between notifications to one flow, at most 1s; auto: 50us, vendor 4us."},
-          {"cnp_delay", ParameterType::kTime, "0ns", "What the receiver's NIC takes to make one."}};
+  return {
+      {"variant", ParameterType::kText, "paper",
+       "With vendor, as ConnectX adapters do it; sets what is auto.", one_of({"paper", "vendor"})},
+      {"gain", ParameterType::kReal, "auto",
+       "Weight g of the newest notification; auto: 1/256, vendor 5/1024.", above("0").up_to("1")},
+      {"alpha_interval", ParameterType::kTime, "auto",
+       "After which alpha falls if no notification has come; auto: 55us, vendor 1us.", above("0")},
+      {"increase_interval", ParameterType::kTime, "auto",
+       "Between increases by the timer; auto: 55us, vendor 300us.", above("0")},
+      {"byte_counter", ParameterType::kBytes, "auto",
+       "Bytes sent between increases by the counter, 0: none; auto: 10MB, vendor 0."},
+      {"fast_recovery", ParameterType::kInteger, "auto",
+       "Increases F by either that halve the way to the target only; auto: 5, vendor 1.", at_least("0")},
+      {"step", ParameterType::kBandwidth, "auto",
+       "Additive step R_AI; auto: line rate / 1000 (40 Mb/s at 40 Gb/s), vendor line rate / 5000.",
+       above("0")},
+      {"hyper_step", ParameterType::kBandwidth, "auto", "Hyper step R_HAI; auto: 10 steps.", above("0")},
+      {"min_rate", ParameterType::kBandwidth, "100Mbps", "The rate never falls below.", at_least("1Mbps")},
+      {"decrease_interval", ParameterType::kTime, "4us",
+       "Vendor: between cuts; the paper cuts at every notification.", above("0")},
+      {"cnp_interval", ParameterType::kTime, "auto",
+       "Least time between notifications to one flow; auto: 50us, vendor 4us.", at_most("1s")},
+      {"cnp_delay", ParameterType::kTime, "0ns", "What the receiver's NIC takes to make one."}};
 }
 
 }  // namespace

@@ -16,13 +16,7 @@ class Dctcp final : public Sender {
           initial_packets(parameters.integer("initial_window")),
           slow_start(parameters.boolean("slow_start")),
           initial_alpha(parameters.automatic("initial_alpha") ? (slow_start ? 1 : 0)
-                                                              : parameters.real("initial_alpha")) {
-      if (!(gain > 0 && gain <= 1)) parameters.fail("gain", "it must be above 0, and 1 at most");
-      if (!(initial_alpha >= 0 && initial_alpha <= 1)) {
-        parameters.fail("initial_alpha", "it must be from 0 to 1");
-      }
-      if (initial_packets < 0) parameters.fail("initial_window", "it must be 0 or more");
-    }
+                                                              : parameters.real("initial_alpha")) {}
     double gain;
     std::int64_t initial_packets;  // 0: one bandwidth-delay product
     bool slow_start;
@@ -98,13 +92,15 @@ const Control& dctcp() {
       .info = {.name = "dctcp",
                .summary = "Cuts the window by the share of marked packets, as Data Center TCP does.",
                .source = "RFC 8257; Alizadeh et al., SIGCOMM 2010",
-               .parameters = {{"gain", ParameterType::kReal, "0.0625",
-                               "Weight g of the newest estimate: above 0, 1 at most."},
+               .parameters = {{"gain", ParameterType::kReal, "0.0625", "Weight g of the newest estimate.",
+                               above("0").up_to("1")},
                               {"initial_alpha", ParameterType::kReal, "auto",
-                               "First estimate of the marked share, 0 to 1; auto: 1 with slow_start, as RFC "
-                               "8257 has it, else 0."},
+                               "First estimate of the marked share; auto: 1 with slow_start, as RFC "
+                               "8257 has it, else 0.",
+                               from_to("0", "1")},
                               {"initial_window", ParameterType::kInteger, "0",
-                               "First window in full packets; 0: one bandwidth-delay product of the path."},
+                               "First window in full packets; 0: one bandwidth-delay product of the path.",
+                               at_least("0")},
                               {"slow_start", ParameterType::kBoolean, "false",
                                "Double the window each round trip until the first mark or loss."}},
                .about = "Goes by marks that switches set above a queue length, echoed one for one: once per "

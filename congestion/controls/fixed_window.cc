@@ -6,10 +6,7 @@ namespace {
 class FixedWindow final : public Sender {
  public:
   struct Settings {
-    explicit Settings(const Parameters& parameters) : packets(parameters.integer("packets")) {
-      if (packets < 1 || packets > 1'000'000'000)
-        parameters.fail("packets", "it must be from 1 to 1000000000");
-    }
+    explicit Settings(const Parameters& parameters) : packets(parameters.integer("packets")) {}
     std::int64_t packets;
   };
   FixedWindow(const FlowInfo& flow, const Settings& settings) {
@@ -28,8 +25,8 @@ const Control& fixed_window() {
       .info = {.name = "fixed_window",
                .summary = "A constant number of packets in flight; no reaction to marks or losses.",
                .source = "textbook sliding window",
-               .parameters = {{"packets", ParameterType::kInteger, "100",
-                               "Window in full packets, at least 1."}},
+               .parameters = {{"packets", ParameterType::kInteger, "100", "Window in full packets.",
+                               from_to("1", "1000000000")}},
                .about =
                    "Goes by nothing: so many packets are in flight, whatever happens. Good as a yardstick, "
                    "and for networks that can't be congested. Bad wherever links are shared: queues fill "

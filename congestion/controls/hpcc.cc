@@ -18,12 +18,7 @@ class Hpcc final : public Sender {
           flows(parameters.real("flows")),
           round_trip(time_or_zero(parameters, "base_rtt")),
           min_rate(parameters.bandwidth("min_rate")),
-          header_bytes(header_parameter(parameters, "telemetry_bytes")) {
-      if (!(target > 0 && target < 1)) parameters.fail("target", "it must be above 0 and below 1");
-      if (max_stage < 0) parameters.fail("max_stage", "it must be 0 or more");
-      if (!(flows > 0)) parameters.fail("flows", "it must be above 0");
-      if (min_rate.bps() <= 0) parameters.fail("min_rate", "it must be above 0");
-    }
+          header_bytes(static_cast<std::uint32_t>(parameters.integer("telemetry_bytes"))) {}
     double target;
     std::int64_t max_stage;
     double flows;
@@ -124,18 +119,22 @@ const Control& hpcc() {
                .summary = "Keeps the fullest link on the way at 95 % by in-band telemetry.",
                .source = "Y. Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019",
                .parameters =
-                   {{"target", ParameterType::kReal, "0.95",
-                     "Utilization eta of the fullest link: above 0, below 1."},
+                   {{"target", ParameterType::kReal, "0.95", "Utilization eta of the fullest link.",
+                     above("0").under("1")},
                     {"max_stage", ParameterType::kInteger, "5",
                      "Round trips of additive increase in a row before the window is set by "
-                     "utilization anyway; 0: always."},
+                     "utilization anyway; 0: always.",
+                     at_least("0")},
                     {"flows", ParameterType::kReal, "10",
-                     "Flows N expected to share a link: each adds bandwidth-delay product (1 - target) / N."},
+                     "Flows N expected to share a link: each adds bandwidth-delay product (1 - target) / N.",
+                     above("0")},
                     {"base_rtt", ParameterType::kTime, "auto",
-                     "Round trip T without queues; auto: the connection's own."},
-                    {"min_rate", ParameterType::kBandwidth, "100Mbps", "Least rate of a connection."},
+                     "Round trip T without queues; auto: the connection's own.", above("0")},
+                    {"min_rate", ParameterType::kBandwidth, "100Mbps", "Least rate of a connection.",
+                     above("0")},
                     {"telemetry_bytes", ParameterType::kInteger, "42",
-                     "By how much telemetry makes every header longer: five hops of 8 bytes and 2 more."}},
+                     "By how much telemetry makes every header longer: five hops of 8 bytes and 2 more.",
+                     from_to("0", "1024")}},
                .about = "Goes by what every switch writes into packets as they leave: queue, bytes "
                         "sent, rate. The window is set each ACK so that the fullest link would be 95 % "
                         "busy, from a reference that changes once per round trip, and packets are "

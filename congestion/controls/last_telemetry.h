@@ -4,20 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "congestion/congestion.h"
-#include "sim/units/module.h"
 
 namespace weft::congestion {
-
-// By how much a control makes every header longer. Throws InputError for what no header has room for.
-inline std::uint32_t header_parameter(const Parameters& parameters, std::string_view name) {
-  const std::int64_t bytes = parameters.integer(name);
-  if (bytes < 0 || bytes > 1024) parameters.fail(name, "it must be from 0 to 1024");
-  return static_cast<std::uint32_t>(bytes);
-}
 
 // The window that keeps the line busy for a round trip, in bytes: a packet at least. `round_trip`: 0: the
 // connection's own without queues.

@@ -13,11 +13,7 @@ class Mprdma final : public Sender {
     explicit Settings(const Parameters& parameters)
         : increase(parameters.real("increase")),
           decrease(parameters.real("decrease")),
-          initial_packets(parameters.integer("initial_window")) {
-      if (!(increase > 0)) parameters.fail("increase", "it must be above 0");
-      if (!(decrease > 0)) parameters.fail("decrease", "it must be above 0");
-      if (initial_packets < 0) parameters.fail("initial_window", "it must be 0 or more");
-    }
+          initial_packets(parameters.integer("initial_window")) {}
     double increase, decrease;
     std::int64_t initial_packets;  // 0: one bandwidth-delay product
   };
@@ -71,11 +67,12 @@ const Control& mprdma() {
                    "One window over all paths, moved by every ACK: up a little, or down half a packet.",
                .source = "Lu et al., NSDI 2018, section 3.1",
                .parameters = {{"increase", ParameterType::kReal, "1",
-                               "Packets that a window of unmarked ACKs adds, above 0."},
+                               "Packets that a window of unmarked ACKs adds.", above("0")},
                               {"decrease", ParameterType::kReal, "0.5",
-                               "Packets that each marked ACK takes away, above 0."},
+                               "Packets that each marked ACK takes away.", above("0")},
                               {"initial_window", ParameterType::kInteger, "0",
-                               "First window in full packets; 0: one bandwidth-delay product of the path."}},
+                               "First window in full packets; 0: one bandwidth-delay product of the path.",
+                               at_least("0")}},
                .about = "Goes by marks, one ACK at a time: an unmarked one adds 1/W packets to the window, a "
                         "marked one takes half a packet away, so that paths with marks lose their share at "
                         "once. Needs switches that mark. Good: little state, quick, made for packets that "

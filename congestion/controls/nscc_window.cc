@@ -27,60 +27,44 @@ NsccWindow::Settings::Settings(const Parameters& parameters)
       quick_adapt_delay(parameters.real("quick_adapt_delay")),
       reference_bdp(static_cast<double>(parameters.bandwidth("reference_rate").bps()) / 8 *
                     parameters.time("reference_rtt").seconds()),
-      reference_rtt(parameters.time("reference_rtt")) {
-  if (!automatic_target && target <= Time()) parameters.fail("target", "it must be above 0, or auto");
-  if (!(target_share > 0)) parameters.fail("target_share", "it must be above 0");
-  if (!(largest > 0)) parameters.fail("largest_window", "it must be above 0");
-  for (const auto& [name, value] : {std::pair{"proportional_gain", proportional_gain},
-                                    {"fair_gain", fair_gain},
-                                    {"step_gain", step_gain},
-                                    {"fast_gain", fast_gain},
-                                    {"quick_adapt_delay", quick_adapt_delay}}) {
-    if (!(value >= 0)) parameters.fail(name, "it must be 0 or more");
-  }
-  if (!(gamma >= 0 && gamma <= 1)) parameters.fail("gamma", "it must be from 0 to 1");
-  if (!(least_share > 0 && least_share <= 1))
-    parameters.fail("least_share", "it must be above 0, and 1 at most");
-  if (!(delay_weight > 0 && delay_weight <= 1)) {
-    parameters.fail("delay_weight", "it must be above 0, and 1 at most");
-  }
-  if (initial_packets < 0) parameters.fail("initial_window", "it must be 0 or more");
-  if (adjust_packets < 1) parameters.fail("adjust_packets", "it must be 1 or more");
-  if (quick_adapt_gate < 0 || quick_adapt_gate > 30)
-    parameters.fail("quick_adapt_gate", "it must be from 0 to 30");
-  if (!(reference_bdp > 0)) parameters.fail("reference_rtt", "it must be above 0");
-}
+      reference_rtt(parameters.time("reference_rtt")) {}
 
 std::vector<ParameterSpec> NsccWindow::parameters() {
   return {
       {"target", ParameterType::kTime, "auto",
-       "Queueing delay aimed at; auto: target_share of the network's RTT."},
+       "Queueing delay aimed at; auto: target_share of the network's RTT.", above("0")},
       {"target_share", ParameterType::kReal, "0.75",
-       "Of the network's round trip, for the automatic target: 0.75 with trimming, 1 without."},
-      {"initial_window", ParameterType::kInteger, "0", "First window in full packets; 0: the largest."},
-      {"largest_window", ParameterType::kReal, "1.5", "In bandwidth-delay products of the path."},
+       "Of the network's round trip, for the automatic target: 0.75 with trimming, 1 without.", above("0")},
+      {"initial_window", ParameterType::kInteger, "0", "First window in full packets; 0: the largest.",
+       at_least("0")},
+      {"largest_window", ParameterType::kReal, "1.5", "In bandwidth-delay products of the path.", above("0")},
       {"proportional_gain", ParameterType::kReal, "4",
-       "Packets added in a round trip without queueing, in the reference network."},
+       "Packets added in a round trip without queueing, in the reference network.", at_least("0")},
       {"fair_gain", ParameterType::kReal, "5",
-       "Packets added in a round trip above the target without marks."},
-      {"step_gain", ParameterType::kReal, "0.15", "Packets added in any round trip."},
-      {"fast_gain", ParameterType::kReal, "0.25",
-       "Share of acknowledged bytes added while queues are empty."},
+       "Packets added in a round trip above the target without marks.", at_least("0")},
+      {"step_gain", ParameterType::kReal, "0.15", "Packets added in any round trip.", at_least("0")},
+      {"fast_gain", ParameterType::kReal, "0.25", "Share of acknowledged bytes added while queues are empty.",
+       at_least("0")},
       {"fast_delay", ParameterType::kTime, "1us", "Queueing delay below which queues count as empty."},
-      {"gamma", ParameterType::kReal, "0.8", "Weight of the mean delay's excess in a decrease, 0 to 1."},
-      {"least_share", ParameterType::kReal, "0.5", "Share of the window that a decrease leaves at least."},
-      {"delay_weight", ParameterType::kReal, "0.0125", "Weight of the newest sample in the mean delay."},
+      {"gamma", ParameterType::kReal, "0.8", "Weight of the mean delay's excess in a decrease.",
+       from_to("0", "1")},
+      {"least_share", ParameterType::kReal, "0.5", "Share of the window that a decrease leaves at least.",
+       above("0").up_to("1")},
+      {"delay_weight", ParameterType::kReal, "0.0125", "Weight of the newest sample in the mean delay.",
+       above("0").up_to("1")},
       {"adjust_packets", ParameterType::kInteger, "8",
-       "Increases are added to the window every so many packets."},
+       "Increases are added to the window every so many packets.", at_least("1")},
       {"quick_adapt", ParameterType::kBoolean, "true",
        "Set the window to what arrives after heavy congestion."},
       {"quick_adapt_gate", ParameterType::kInteger, "3",
-       "Only where less than the largest window / 2^gate arrived, 0 to 30."},
-      {"quick_adapt_delay", ParameterType::kReal, "4", "Queueing delay that makes it look, in targets."},
+       "Only where less than the largest window / 2^gate arrived.", from_to("0", "30")},
+      {"quick_adapt_delay", ParameterType::kReal, "4", "Queueing delay that makes it look, in targets.",
+       at_least("0")},
       {"fair_below_target", ParameterType::kBoolean, "false",
        "Add the fair increase below the target too, as drafts of the specification did."},
-      {"reference_rate", ParameterType::kBandwidth, "100Gbps", "Of the network that gains are given for."},
-      {"reference_rtt", ParameterType::kTime, "12us", "Its round trip."}};
+      {"reference_rate", ParameterType::kBandwidth, "100Gbps", "Of the network that gains are given for.",
+       above("0")},
+      {"reference_rtt", ParameterType::kTime, "12us", "Its round trip.", above("0")}};
 }
 
 NsccWindow::NsccWindow(const FlowInfo& flow, const Settings& settings)

@@ -17,12 +17,7 @@ class PowerTcp final : public Sender {
           gain(parameters.real("gain")),
           flows(parameters.real("flows")),
           round_trip(time_or_zero(parameters, "base_rtt")) {
-      if (!by_delay && parameters.text("signal") != "telemetry") {
-        parameters.fail("signal", "it must be telemetry or delay");
-      }
-      if (!(gain > 0 && gain <= 1)) parameters.fail("gain", "it must be above 0, and 1 at most");
-      if (!(flows > 0)) parameters.fail("flows", "it must be above 0");
-      const std::uint32_t header = header_parameter(parameters, "telemetry_bytes");
+      const std::uint32_t header = static_cast<std::uint32_t>(parameters.integer("telemetry_bytes"));
       if (!by_delay) header_bytes = header;
     }
     bool by_delay;
@@ -141,15 +136,18 @@ const Control& powertcp() {
                .source = "V. Addanki et al., PowerTCP, NSDI 2022",
                .parameters = {{"signal", ParameterType::kText, "telemetry",
                                "By telemetry, as in algorithm 1; or delay: round trips alone "
-                               "(theta-PowerTCP, algorithm 2)."},
-                              {"gain", ParameterType::kReal, "0.9",
-                               "Weight gamma of a new window: above 0, 1 at most."},
+                               "(theta-PowerTCP, algorithm 2).",
+                               one_of({"telemetry", "delay"})},
+                              {"gain", ParameterType::kReal, "0.9", "Weight gamma of a new window.",
+                               above("0").up_to("1")},
                               {"flows", ParameterType::kReal, "10",
-                               "Flows N expected to share a link: each adds bandwidth-delay product / N."},
+                               "Flows N expected to share a link: each adds bandwidth-delay product / N.",
+                               above("0")},
                               {"base_rtt", ParameterType::kTime, "auto",
-                               "Round trip tau without queues; auto: the connection's own."},
+                               "Round trip tau without queues; auto: the connection's own.", above("0")},
                               {"telemetry_bytes", ParameterType::kInteger, "42",
-                               "By how much telemetry makes every header longer; none with signal=delay."}},
+                               "By how much telemetry makes every header longer; none with signal=delay.",
+                               from_to("0", "1024")}},
                .about = "Goes by power: the bytes in pipe and queue of the most loaded link times the "
                         "rate at which bytes come to it, from telemetry in packets, or from round trips"
                         " and their slope. The window of a round trip ago is divided by it, and each "

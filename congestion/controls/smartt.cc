@@ -18,16 +18,7 @@ class Smartt final : public Sender {
           fast_delay(parameters.real("fast_delay")),
           mark_gain(parameters.real("mark_gain")),
           mark_threshold(parameters.real("mark_threshold")),
-          max_window(parameters.real("max_window")) {
-      if (!(target > 1)) parameters.fail("target", "it must be above 1");
-      for (const char* gain : {"fair_increase", "proportional_increase", "fair_decrease",
-                               "proportional_decrease", "fast_increase", "fast_delay", "mark_threshold"}) {
-        if (!(parameters.real(gain) >= 0)) parameters.fail(gain, "it must be 0 or more");
-      }
-      if (!(mark_gain > 0 && mark_gain <= 1))
-        parameters.fail("mark_gain", "it must be above 0, and 1 at most");
-      if (!(max_window > 0)) parameters.fail("max_window", "it must be above 0");
-    }
+          max_window(parameters.real("max_window")) {}
     double target, fair_increase, proportional_increase, fair_decrease, proportional_decrease;
     double fast_increase, fast_delay, mark_gain, mark_threshold, max_window;
   };
@@ -151,26 +142,29 @@ const Control& smartt() {
            .summary = "Four cases of mark and round trip, and a jump to what got through after trimming.",
            .source = "T. Bonato et al., SMaRTT-REPS, arXiv 2404.01630 v1, and its artifact",
            .parameters =
-               {{"target", ParameterType::kReal, "1.5",
-                 "Target round trip, in those without queues: above 1."},
+               {{"target", ParameterType::kReal, "1.5", "Target round trip, in those without queues.",
+                 above("1")},
                 {"fair_increase", ParameterType::kReal, "0.15",
-                 "Gain x: packets that the window grows in a round trip without marks."},
+                 "Gain x: packets that the window grows in a round trip without marks.", at_least("0")},
                 {"proportional_increase", ParameterType::kReal, "1",
-                 "Gain y: the same for a round trip of half the target's length."},
+                 "Gain y: the same for a round trip of half the target's length.", at_least("0")},
                 {"fair_decrease", ParameterType::kReal, "1",
-                 "Gain z: packets off for a marked one, at a window of one bandwidth-delay product."},
+                 "Gain z: packets off for a marked one, at a window of one bandwidth-delay product.",
+                 at_least("0")},
                 {"proportional_decrease", ParameterType::kReal, "1",
-                 "Gain w: packets off for a marked one far above the target round trip."},
+                 "Gain w: packets off for a marked one far above the target round trip.", at_least("0")},
                 {"fast_increase", ParameterType::kReal, "2",
-                 "Gain k: packets more for each that comes back once a whole window did so without a queue."},
+                 "Gain k: packets more for each that comes back once a whole window did so without a queue.",
+                 at_least("0")},
                 {"fast_delay", ParameterType::kReal, "0.02",
-                 "How much longer than without queues a round trip may be for that, as a share."},
+                 "How much longer than without queues a round trip may be for that, as a share.",
+                 at_least("0")},
                 {"mark_gain", ParameterType::kReal, "0.125",
-                 "Weight of the newest mark in the average of them."},
+                 "Weight of the newest mark in the average of them.", above("0").up_to("1")},
                 {"mark_threshold", ParameterType::kReal, "0.3",
-                 "Average of marks from which the window shrinks (wait to decrease)."},
+                 "Average of marks from which the window shrinks (wait to decrease).", at_least("0")},
                 {"max_window", ParameterType::kReal, "1.25",
-                 "Greatest window, and the first, in bandwidth-delay products."}},
+                 "Greatest window, and the first, in bandwidth-delay products.", above("0")}},
            .about = "Goes by marks and by round trips, above or below a target: four cases, from "
                     "growing in proportion to shrinking in proportion. After a trim or a loss the "
                     "window jumps to what was acknowledged in the last target round trip, and what "

@@ -18,16 +18,7 @@ class Strack final : public Sender {
           base_target(time_or_zero(parameters, "base_target")),
           hop_target(parameters.automatic("hop_target") ? Time() : parameters.time("hop_target")),
           automatic_hop_target(parameters.automatic("hop_target")),
-          max_window(parameters.real("max_window")) {
-      if (!(increase > 0)) parameters.fail("increase", "it must be above 0");
-      if (!(decrease > 0 && decrease <= 1)) parameters.fail("decrease", "it must be above 0, and 1 at most");
-      if (!(max_decrease > 0 && max_decrease <= 1)) {
-        parameters.fail("max_decrease", "it must be above 0, and 1 at most");
-      }
-      if (!(fair_increase >= 0)) parameters.fail("fair_increase", "it must be 0 or more");
-      if (hop_target < Time()) parameters.fail("hop_target", "it must be 0 or more");
-      if (!(max_window > 0)) parameters.fail("max_window", "it must be above 0");
-    }
+          max_window(parameters.real("max_window")) {}
     double increase, decrease, max_decrease, fair_increase;
     Time base_target, hop_target;  // base_target 0: the connection's own round trip
     bool automatic_hop_target;
@@ -110,34 +101,39 @@ class Strack final : public Sender {
 
 const Control& strack() {
   static const Control control{
-      .info =
-          {.name = "strack",
-           .summary = "Keeps round trips at a target that grows with hops; jumps down to what gets through.",
-           .source = "Y. Le et al., STrack, arXiv 2407.15266",
-           .parameters = {{"increase", ParameterType::kReal, "0.25",
-                           "Gain alpha: packets that the window grows in a round trip, for each microsecond "
-                           "below the target."},
-                          {"decrease", ParameterType::kReal, "0.8",
-                           "Gain beta: share of the excess over the target taken off: above 0, 1 at most."},
-                          {"max_decrease", ParameterType::kReal, "0.5",
-                           "Most taken off at once, as a share of the window: above 0, 1 at most."},
-                          {"fair_increase", ParameterType::kReal, "1",
-                           "Packets that the window grows in any round trip, as Swift's does: else flows "
-                           "that meet the target keep the shares they happen to have."},
-                          {"base_target", ParameterType::kTime, "auto",
-                           "Target round trip, without what hops add; auto: the connection's round trip "
-                           "without queues."},
-                          {"hop_target", ParameterType::kTime, "auto",
-                           "What each link adds; auto: half a round trip without queues over all links."},
-                          {"max_window", ParameterType::kReal, "1.5",
-                           "Greatest window, in bandwidth-delay products; the first is one of them."}},
-           .about = "Goes by round trips alone. Below a target that grows with the hops the window "
-                    "grows by what is left to it; above, it shrinks by a share of the excess, once "
-                    "per round trip; and at twice the target it becomes what has come through in "
-                    "the last round trip. Its marks are for load balancing: meant to go with "
-                    "routing by bitmap. Needs nothing of switches. Good: sprayed packets, incasts. "
-                    "Bad: targets must fit the network; flows with longer ways may get another "
-                    "share; a queue of half a round trip stands."},
+      .info = {.name = "strack",
+               .summary =
+                   "Keeps round trips at a target that grows with hops; jumps down to what gets through.",
+               .source = "Y. Le et al., STrack, arXiv 2407.15266",
+               .parameters =
+                   {{"increase", ParameterType::kReal, "0.25",
+                     "Gain alpha: packets that the window grows in a round trip, for each microsecond "
+                     "below the target.",
+                     above("0")},
+                    {"decrease", ParameterType::kReal, "0.8",
+                     "Gain beta: share of the excess over the target taken off.", above("0").up_to("1")},
+                    {"max_decrease", ParameterType::kReal, "0.5",
+                     "Most taken off at once, as a share of the window.", above("0").up_to("1")},
+                    {"fair_increase", ParameterType::kReal, "1",
+                     "Packets that the window grows in any round trip, as Swift's does: else flows "
+                     "that meet the target keep the shares they happen to have.",
+                     at_least("0")},
+                    {"base_target", ParameterType::kTime, "auto",
+                     "Target round trip, without what hops add; auto: the connection's round trip "
+                     "without queues.",
+                     above("0")},
+                    {"hop_target", ParameterType::kTime, "auto",
+                     "What each link adds; auto: half a round trip without queues over all links.",
+                     at_least("0")},
+                    {"max_window", ParameterType::kReal, "1.5",
+                     "Greatest window, in bandwidth-delay products; the first is one of them.", above("0")}},
+               .about = "Goes by round trips alone. Below a target that grows with the hops the window "
+                        "grows by what is left to it; above, it shrinks by a share of the excess, once "
+                        "per round trip; and at twice the target it becomes what has come through in "
+                        "the last round trip. Its marks are for load balancing: meant to go with "
+                        "routing by bitmap. Needs nothing of switches. Good: sprayed packets, incasts. "
+                        "Bad: targets must fit the network; flows with longer ways may get another "
+                        "share; a queue of half a round trip stands."},
       .make_factory = SenderFactoryFor<Strack>::make};
   return control;
 }

@@ -32,20 +32,8 @@ class Swift final : public Sender {
           endpoint_target(parameters.time("endpoint_target")),
           reset_after(parameters.integer("reset_after")),
           initial_packets(parameters.integer("initial_window")) {
-      if (!(increase > 0)) parameters.fail("ai", "it must be above 0");
-      for (const char* share : {"beta", "max_mdf", "endpoint_weight"}) {
-        if (!(parameters.real(share) > 0 && parameters.real(share) <= 1)) {
-          parameters.fail(share, "it must be above 0, and 1 at most");
-        }
-      }
-      if (!(fs_min > 0)) parameters.fail("fs_min", "it must be above 0");
       if (!(fs_max > fs_min)) parameters.fail("fs_max", "it must be above fs_min");
-      if (!(min_window > 0)) parameters.fail("min_window", "it must be above 0");
-      if (!(max_window >= 1 && max_window >= min_window && max_window <= 1e9)) {
-        parameters.fail("max_window", "it must be from 1 to 1e9, and not below min_window");
-      }
-      if (reset_after < 1) parameters.fail("reset_after", "it must be 1 or more");
-      if (initial_packets < 0) parameters.fail("initial_window", "it must be 0 or more");
+      if (max_window < min_window) parameters.fail("max_window", "it must not be below min_window");
     }
     double increase, beta, max_mdf, fs_min, fs_max, endpoint_weight, min_window, max_window;
     Time base_target, hop_target;    // 0: worked out
@@ -167,27 +155,31 @@ const Control& swift() {
            .parameters =
                {{"base_target", ParameterType::kTime, "auto",
                  "Target delay of a path without hops; auto: a quarter of the round trip without queueing "
-                 "(htsim: 20us)."},
+                 "(htsim: 20us).",
+                 above("0")},
                 {"hop_target", ParameterType::kTime, "auto",
                  "What each link of the path adds; auto: its share of the round trip without queueing "
-                 "(htsim: 3.05us)."},
+                 "(htsim: 3.05us).",
+                 above("0")},
                 {"fs_range", ParameterType::kTime, "auto",
                  "What flow scaling adds at most, 0: nothing; auto: 5 base_target."},
-                {"fs_min", ParameterType::kReal, "0.1", "Window in packets at which it adds that, above 0."},
+                {"fs_min", ParameterType::kReal, "0.1", "Window in packets at which it adds that.",
+                 above("0")},
                 {"fs_max", ParameterType::kReal, "100", "Window in packets from which it adds nothing."},
-                {"ai", ParameterType::kReal, "1", "Packets added per round trip, above 0."},
-                {"beta", ParameterType::kReal, "0.8",
-                 "Share of the excess delay by which the window is cut: above 0, 1 at most."},
-                {"max_mdf", ParameterType::kReal, "0.5", "Largest cut, and that of a loss; 1 at most."},
+                {"ai", ParameterType::kReal, "1", "Packets added per round trip.", above("0")},
+                {"beta", ParameterType::kReal, "0.8", "Share of the excess delay by which the window is cut.",
+                 above("0").up_to("1")},
+                {"max_mdf", ParameterType::kReal, "0.5", "Largest cut, and that of a loss.",
+                 above("0").up_to("1")},
                 {"endpoint_target", ParameterType::kTime, "100us", "Target of the hosts' part of the delay."},
-                {"endpoint_weight", ParameterType::kReal, "0.125",
-                 "Weight of the newest delay of the hosts: above 0, 1 at most."},
-                {"min_window", ParameterType::kReal, "0.01", "In packets, above 0."},
-                {"max_window", ParameterType::kReal, "1000", "In packets."},
+                {"endpoint_weight", ParameterType::kReal, "0.125", "Weight of the newest delay of the hosts.",
+                 above("0").up_to("1")},
+                {"min_window", ParameterType::kReal, "0.01", "In packets.", above("0")},
+                {"max_window", ParameterType::kReal, "1000", "In packets.", from_to("1", "1e9")},
                 {"reset_after", ParameterType::kInteger, "5",
-                 "Timeouts in a row after which the window is the least."},
+                 "Timeouts in a row after which the window is the least.", at_least("1")},
                 {"initial_window", ParameterType::kInteger, "0",
-                 "First window in full packets; 0: one bandwidth-delay product of the path."}},
+                 "First window in full packets; 0: one bandwidth-delay product of the path.", at_least("0")}},
            .about =
                "Goes by delay: below a target, that grows with the path's hops and as windows get small, "
                "the window grows by a packet per round trip; above it is cut by a share of the excess, "

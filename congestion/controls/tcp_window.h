@@ -12,12 +12,10 @@ namespace weft::congestion {
 
 struct TcpSettings {
   explicit TcpSettings(const Parameters& parameters)
-      : initial_packets(parameters.integer("initial_window")), ecn(parameters.boolean("ecn")) {
-    if (initial_packets < 0) parameters.fail("initial_window", "it must be 0 or more");
-  }
+      : initial_packets(parameters.integer("initial_window")), ecn(parameters.boolean("ecn")) {}
   static std::vector<ParameterSpec> parameters() {
     return {{"initial_window", ParameterType::kInteger, "10",
-             "First window in full packets; 0: one bandwidth-delay product of the path."},
+             "First window in full packets; 0: one bandwidth-delay product of the path.", at_least("0")},
             {"ecn", ParameterType::kBoolean, "true",
              "Answer marks, where queues set them, as losses (RFC 3168)."}};
   }

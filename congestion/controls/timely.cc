@@ -19,7 +19,7 @@ class Timely final : public Sender {
  public:
   struct Settings {
     explicit Settings(const Parameters& parameters)
-        : patched(is_patched(parameters)),
+        : patched(parameters.text("variant") == "patched"),
           weight(parameters.real("weight")),
           beta(parameters.automatic("beta") ? (patched ? 0.008 : 0.8) : parameters.real("beta")),
           loss_decrease(parameters.real("loss_decrease")),
@@ -32,29 +32,9 @@ class Timely final : public Sender {
           t_high(time_or_zero(parameters, "t_high")),
           min_rtt(time_or_zero(parameters, "min_rtt")),
           segment(parameters.bytes("segment")) {
-      if (!(weight > 0 && weight <= 1)) parameters.fail("weight", "it must be above 0, and 1 at most");
-      if (!(beta > 0 && beta < 1)) parameters.fail("beta", "it must be above 0 and below 1");
-      if (!(loss_decrease >= 0 && loss_decrease < 1)) {
-        parameters.fail("loss_decrease", "it must be 0 or more, and below 1");
-      }
-      if (!(initial_rate > 0 && initial_rate <= 1)) {
-        parameters.fail("initial_rate", "it must be above 0, and 1 at most");
-      }
-      if (hai_after < 1) parameters.fail("hai_after", "it must be 1 or more");
-      if (hai_factor < 1) parameters.fail("hai_factor", "it must be 1 or more");
-      if (min_rate.bps() > 0 && min_rate < kLeastRate) {
-        parameters.fail("min_rate", "it must be at least " + to_string(kLeastRate));
-      }
       if (t_low > Time() && t_high > Time() && t_low >= t_high) {
         parameters.fail("t_high", "it must be above t_low");
       }
-    }
-    static bool is_patched(const Parameters& parameters) {
-      const std::string& variant = parameters.text("variant");
-      if (variant != "paper" && variant != "patched") {
-        parameters.fail("variant", "it must be paper or patched");
-      }
-      return variant == "patched";
     }
     bool patched;
     double weight, beta, loss_decrease, initial_rate;
@@ -163,32 +143,38 @@ const Control& timely() {
            .source = "Mittal et al., SIGCOMM 2015, algorithm 1; Zhu et al., CoNEXT 2016, table 2",
            .parameters =
                {{"variant", ParameterType::kText, "paper",
-                 "Either paper, or patched: Zhu et al.'s, which ends in even shares; sets beta."},
+                 "With patched, Zhu et al.'s, which ends in even shares; sets beta.",
+                 one_of({"paper", "patched"})},
                 {"weight", ParameterType::kReal, "0.875",
-                 "Weight alpha of the newest difference of round trips: above 0, 1 at most."},
-                {"beta", ParameterType::kReal, "auto",
-                 "Decrease factor: above 0, below 1; auto: 0.8, patched 0.008."},
+                 "Weight alpha of the newest difference of round trips.", above("0").up_to("1")},
+                {"beta", ParameterType::kReal, "auto", "Decrease factor; auto: 0.8, patched 0.008.",
+                 above("0").under("1")},
                 {"step", ParameterType::kBandwidth, "auto",
-                 "Additive step delta; auto: a thousandth of the line rate, 10 Mb/s at 10 Gb/s."},
+                 "Additive step delta; auto: a thousandth of the line rate, 10 Mb/s at 10 Gb/s.", above("0")},
                 {"hai_after", ParameterType::kInteger, "5",
-                 "Falling round trips in a row, in segments, after which steps are larger."},
-                {"hai_factor", ParameterType::kInteger, "5", "How many times larger: N."},
+                 "Falling round trips in a row, in segments, after which steps are larger.", at_least("1")},
+                {"hai_factor", ParameterType::kInteger, "5", "How many times larger: N.", at_least("1")},
                 {"t_low", ParameterType::kTime, "auto",
-                 "Below it the rate rises whatever the slope; auto: 1.5 times min_rtt (paper: 50us)."},
+                 "Below it the rate rises whatever the slope; auto: 1.5 times min_rtt (paper: 50us).",
+                 above("0")},
                 {"t_high", ParameterType::kTime, "auto",
-                 "Above it the rate falls whatever the slope; auto: 10 times t_low (paper: 500us)."},
+                 "Above it the rate falls whatever the slope; auto: 10 times t_low (paper: 500us).",
+                 above("0")},
                 {"min_rtt", ParameterType::kTime, "auto",
-                 "What the slope is measured in; auto: the round trip without queueing (paper: 20us)."},
+                 "What the slope is measured in; auto: the round trip without queueing (paper: 20us).",
+                 above("0")},
                 {"segment", ParameterType::kBytes, "16KB",
                  "Bytes acknowledged between two updates; 0: every ACK is one."},
-                {"initial_rate", ParameterType::kReal, "1",
-                 "First rate as a share of the line rate: above 0, 1 at most."},
+                {"initial_rate", ParameterType::kReal, "1", "First rate as a share of the line rate.",
+                 above("0").up_to("1")},
                 {"min_rate", ParameterType::kBandwidth, "auto",
                  "The rate never falls below; auto: a hundredth of the line rate, from which steps for each "
-                 "segment lead back soon."},
+                 "segment lead back soon.",
+                 at_least("1Mbps")},
                 {"loss_decrease", ParameterType::kReal, "0.5",
                  "Share by which a loss cuts the rate, once a round trip; 0 as in the paper, whose "
-                 "network loses nothing."}},
+                 "network loses nothing.",
+                 at_least("0").under("1")}},
            .about = "Goes by round trips, which NICs measure: a rate rises by steps while they are short or "
                     "don't grow, and falls in proportion to their slope, or to how long they are. Needs "
                     "nothing of switches; made for lossless networks, and halves its rate once a round trip "

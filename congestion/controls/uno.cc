@@ -17,19 +17,7 @@ class Uno final : public Sender {
           phantom_delay(parameters.real("phantom_delay")),
           adapt_below(parameters.real("adapt_below")),
           adapt_to(parameters.real("adapt_to")),
-          max_window(parameters.real("max_window")) {
-      if (epoch <= Time()) parameters.fail("epoch", "it must be above 0");
-      if (!(mark_gain > 0 && mark_gain <= 1))
-        parameters.fail("mark_gain", "it must be above 0, and 1 at most");
-      for (const char* share : {"phantom_share", "adapt_below", "adapt_to"}) {
-        const double value = parameters.real(share);
-        if (!(value >= 0 && value <= 1)) parameters.fail(share, "it must be from 0 to 1");
-      }
-      if (!(phantom_delay >= 1)) parameters.fail("phantom_delay", "it must be 1 or more");
-      for (const char* size : {"increase", "max_window"}) {
-        if (!(parameters.real(size) > 0)) parameters.fail(size, "it must be above 0");
-      }
-    }
+          max_window(parameters.real("max_window")) {}
     Time epoch;
     double increase, mark_gain;
     std::uint64_t threshold_bytes;  // 0: from the epoch
@@ -148,22 +136,27 @@ const Control& uno() {
            .parameters =
                {{"epoch", ParameterType::kTime, "14us",
                  "How often the window may shrink: a round trip within a datacenter, the same "
-                 "for all flows."},
+                 "for all flows.",
+                 above("0")},
                 {"increase", ParameterType::kReal, "0.001",
-                 "What the window grows in a round trip, in bandwidth-delay products."},
-                {"mark_gain", ParameterType::kReal, "0.65", "Weight of the newest epoch's share of marks."},
+                 "What the window grows in a round trip, in bandwidth-delay products.", above("0")},
+                {"mark_gain", ParameterType::kReal, "0.65", "Weight of the newest epoch's share of marks.",
+                 above("0").up_to("1")},
                 {"threshold", ParameterType::kBytes, "auto",
                  "Threshold K, the same for all flows: an epoch with marks only takes 4 K / (BDP + K) off;"
                  " auto: a seventh of what the line sends in an epoch."},
                 {"phantom_share", ParameterType::kReal, "0.35",
-                 "Share of that where round trips show no queue, and marks are the virtual queue's."},
+                 "Share of that where round trips show no queue, and marks are the virtual queue's.",
+                 from_to("0", "1")},
                 {"phantom_delay", ParameterType::kReal, "1.055",
-                 "Round trips up to so many times those without queues show none: 1 or more."},
+                 "Round trips up to so many times those without queues show none.", at_least("1")},
                 {"adapt_below", ParameterType::kReal, "0.5",
-                 "Where less than this share of the window comes through in a round trip, the window jumps."},
+                 "Where less than this share of the window comes through in a round trip, the window jumps.",
+                 from_to("0", "1")},
                 {"adapt_to", ParameterType::kReal, "0.96",
-                 "What it jumps to, as a share of what came through."},
-                {"max_window", ParameterType::kReal, "1", "Greatest window, in bandwidth-delay products."}},
+                 "What it jumps to, as a share of what came through.", from_to("0", "1")},
+                {"max_window", ParameterType::kReal, "1", "Greatest window, in bandwidth-delay products.",
+                 above("0")}},
            .about = "Goes by marks, counted over epochs of one length for all flows, so that flows "
                     "between datacenters react as often as those within one; increases are in "
                     "proportion to the bandwidth-delay product. Marks without a longer round trip "

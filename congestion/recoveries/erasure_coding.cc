@@ -10,12 +10,14 @@ namespace {
 
 std::vector<ParameterSpec> parameters() {
   std::vector<ParameterSpec> all = {
-      {"data", ParameterType::kInteger, "8", "Data packets of a block, 1 to 4096 (Uno: 8, SDR-RDMA: 32)."},
+      {"data", ParameterType::kInteger, "8", "Data packets of a block (Uno: 8, SDR-RDMA: 32).",
+       from_to("1", "4096")},
       {"redundant", ParameterType::kInteger, "2",
-       "Redundant packets behind them, 1 to data (Uno: 2, SDR-RDMA: 8)."},
+       "Redundant packets behind them, no more than these (Uno: 2, SDR-RDMA: 8).", at_least("1")},
       {"code", ParameterType::kText, "mds",
-       "Either mds (any so many packets as there are data packets give the block) or xor (each "
-       "redundant packet stands for one of its share of the data packets)."}};
+       "With mds, any so many packets as there are data packets give the block; with xor, each "
+       "redundant packet stands for one of its share of the data packets.",
+       one_of({"mds", "xor"})}};
   for (ParameterSpec& each : selective_repeat_parameters()) all.push_back(std::move(each));
   return all;
 }
@@ -24,11 +26,9 @@ std::vector<ParameterSpec> parameters() {
 
 ErasureCoding::Settings::Settings(const Parameters& parameters) : SelectiveRepeat::Settings(parameters) {
   const std::string& name = parameters.text("code");
-  if (name != "mds" && name != "xor") parameters.fail("code", "it must be mds or xor");
   code.scheme = name == "mds" ? ErasureCode::Scheme::kMds : ErasureCode::Scheme::kXor;
   const std::int64_t data = parameters.integer("data"), redundant = parameters.integer("redundant");
-  if (data < 1 || data > 4096) parameters.fail("data", "it must be from 1 to 4096");
-  if (redundant < 1 || redundant > data) parameters.fail("redundant", "it must be from 1 to data");
+  if (redundant > data) parameters.fail("redundant", "it must be from 1 to data");
   code.data = static_cast<std::uint32_t>(data);
   code.redundant = static_cast<std::uint32_t>(redundant);
 }

@@ -6,9 +6,7 @@
 namespace weft::congestion {
 
 GoBackN::Settings::Settings(const Parameters& parameters) {
-  const std::string& restart = parameters.text("restart");
-  if (restart != "packet" && restart != "message") parameters.fail("restart", "it must be packet or message");
-  whole_message = restart == "message";
+  whole_message = parameters.text("restart") == "message";
 }
 
 void GoBackN::on_send(std::uint32_t number, Time at) {
@@ -121,7 +119,8 @@ RecoveryKind go_back_n() {
            .source = "InfiniBand Architecture Specification, volume 1, §9.7; Guo et al., SIGCOMM 2016, §4.1",
            .parameters = {{"restart", ParameterType::kText, "packet",
                            "Where the sender goes back to: packet (the missing one, go-back-N) or message "
-                           "(its begin, go-back-0)."}},
+                           "(its begin, go-back-0).",
+                           one_of({"packet", "message"})}},
            .about =
                "Goes by NACKs, one for each gap, and by timeout where that or what it asks for is lost. "
                "Needs nothing of queues, and no memory for packets at either end, which is why RDMA NICs "

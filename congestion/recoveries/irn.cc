@@ -12,13 +12,7 @@ Irn::Settings::Settings(const Parameters& parameters)
       tolerance(count_or_auto(parameters, "tolerance")),
       low(parameters.automatic("timeout_low") ? Time() : parameters.time("timeout_low")),
       high(parameters.automatic("timeout_high") ? Time() : parameters.time("timeout_high")) {
-  const std::int64_t given = parameters.integer("few");
-  if (given < 0 || given > 1'000'000'000) parameters.fail("few", "it must be from 0 to 1000000000");
-  few = static_cast<std::uint32_t>(given);
-  for (const char* name : {"timeout_low", "timeout_high"}) {
-    if (!parameters.automatic(name) && parameters.time(name) == Time())
-      parameters.fail(name, "it must be above 0");
-  }
+  few = static_cast<std::uint32_t>(parameters.integer("few"));
 }
 
 Irn::Irn(const RecoverySetup& setup, const Settings& settings) : Scoreboard(setup), few_(settings.few) {
@@ -87,16 +81,19 @@ RecoveryKind irn() {
            .parameters =
                {{"window", ParameterType::kInteger, "auto",
                  "Most packets from the oldest unacknowledged to the newest sent (BDP-FC); auto: a "
-                 "bandwidth-delay product of the longest path without queueing."},
+                 "bandwidth-delay product of the longest path without queueing.",
+                 from_to("1", "1000000000")},
                 {"tolerance", ParameterType::kInteger, "auto",
                  "By how many packets one must have been overtaken to be lost; auto: 1 on one path, a "
-                 "bandwidth-delay product of them where they take several."},
+                 "bandwidth-delay product of them where they take several.",
+                 from_to("1", "1000000000")},
                 {"few", ParameterType::kInteger, "3",
-                 "With so many packets in flight, or fewer, the short timeout counts (N)."},
+                 "With so many packets in flight, or fewer, the short timeout counts (N).",
+                 from_to("0", "1000000000")},
                 {"timeout_low", ParameterType::kTime, "auto",
-                 "The short one (RTO_low); auto: 100us, or two round trips of the longest path."},
+                 "The short one (RTO_low); auto: 100us, or two round trips of the longest path.", above("0")},
                 {"timeout_high", ParameterType::kTime, "auto",
-                 "The other (RTO_high); auto: 320us, or what full queues may take."}},
+                 "The other (RTO_high); auto: 320us, or what full queues may take.", above("0")}},
            .about =
                "Goes by packets that come out of order, each of which is a NACK, and by two fixed timeouts. "
                "Bounds what is under way by the bandwidth-delay product, whatever congestion control would "

@@ -19,10 +19,7 @@ inline std::uint32_t window_packets(const RecoverySetup& setup) {
 
 // A whole number from 1 on, or 0 for auto. Throws InputError for others.
 inline std::uint32_t count_or_auto(const Parameters& parameters, std::string_view name) {
-  if (parameters.automatic(name)) return 0;
-  const std::int64_t value = parameters.integer(name);
-  if (value < 1 || value > 1'000'000'000) parameters.fail(name, "it must be from 1 to 1000000000, or auto");
-  return static_cast<std::uint32_t>(value);
+  return parameters.automatic(name) ? 0 : static_cast<std::uint32_t>(parameters.integer(name));
 }
 
 }  // namespace weft::congestion

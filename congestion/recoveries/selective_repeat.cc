@@ -9,11 +9,7 @@ namespace weft::congestion {
 
 SelectiveRepeat::Settings::Settings(const Parameters& parameters)
     : duplicates(count_or_auto(parameters, "duplicates")), per_path(parameters.boolean("per_path")) {
-  const std::string& detection = parameters.text("detection");
-  if (detection != "count" && detection != "timeout") {
-    parameters.fail("detection", "it must be count or timeout");
-  }
-  by_count = detection == "count";
+  by_count = parameters.text("detection") == "count";
 }
 
 SelectiveRepeat::SelectiveRepeat(const RecoverySetup& setup, const Settings& settings)
@@ -99,10 +95,12 @@ void SelectiveRepeat::rest() {
 
 std::vector<ParameterSpec> selective_repeat_parameters() {
   return {{"detection", ParameterType::kText, "count",
-           "Besides the timeout: count, by packets sent later that have come; timeout, nothing."},
+           "Besides the timeout: count, by packets sent later that have come; timeout, nothing.",
+           one_of({"count", "timeout"})},
           {"duplicates", ParameterType::kInteger, "auto",
            "How many transmissions later the newest that has come must be; auto: 3 (RFC 6675) on "
-           "one path, a bandwidth-delay product of packets where they take several."},
+           "one path, a bandwidth-delay product of packets where they take several.",
+           from_to("1", "1000000000")},
           {"per_path", ParameterType::kBoolean, "false",
            "Whether only packets with the same entropy are compared: for spraying over a fixed "
            "number of paths."}};

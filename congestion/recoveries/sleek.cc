@@ -13,14 +13,8 @@ Sleek::Settings::Settings(const Parameters& parameters)
     : windows(parameters.real("windows")),
       most(count_or_auto(parameters, "most")),
       probe_rtts(parameters.real("probe_rtts")) {
-  if (!(windows > 0)) parameters.fail("windows", "it must be above 0");
-  if (!(probe_rtts >= 1)) parameters.fail("probe_rtts", "it must be at least 1");
-  const std::int64_t fewest = parameters.integer("least");
-  if (fewest < 1 || fewest > 1'000'000) parameters.fail("least", "it must be from 1 to 1000000");
-  least = static_cast<std::uint32_t>(fewest);
-  const std::int64_t most_probes = parameters.integer("probes");
-  if (most_probes < 0 || most_probes > 1000) parameters.fail("probes", "it must be from 0 to 1000");
-  probes = static_cast<std::uint32_t>(most_probes);
+  least = static_cast<std::uint32_t>(parameters.integer("least"));
+  probes = static_cast<std::uint32_t>(parameters.integer("probes"));
 }
 
 Sleek::Sleek(const RecoverySetup& setup, const Settings& settings)
@@ -97,15 +91,16 @@ RecoveryKind sleek() {
                "again; probes ask when nothing is heard.",
            .source = "spcl/HTSIM, its Ultra Ethernet model; RFC 6298",
            .parameters = {{"windows", ParameterType::kReal, "1.5",
-                           "How many congestion windows of packets must have come out of order."},
-                          {"least", ParameterType::kInteger, "5",
-                           "Never fewer packets than this, 1 to 1000000."},
+                           "How many congestion windows of packets must have come out of order.", above("0")},
+                          {"least", ParameterType::kInteger, "5", "Never fewer packets than this.",
+                           from_to("1", "1000000")},
                           {"most", ParameterType::kInteger, "auto",
-                           "Nor more than this; auto: 1.5 bandwidth-delay products of the longest path."},
+                           "Nor more than this; auto: 1.5 bandwidth-delay products of the longest path.",
+                           from_to("1", "1000000000")},
                           {"probe_rtts", ParameterType::kReal, "3",
-                           "After so many round trips without an answer a probe is sent, at least 1."},
+                           "After so many round trips without an answer a probe is sent.", at_least("1")},
                           {"probes", ParameterType::kInteger, "5",
-                           "Probes in a row, after which only the timeout is left; 0 to 1000."}},
+                           "Probes in a row, after which only the timeout is left.", from_to("0", "1000")}},
            .about =
                "Goes by how many packets have come beyond a missing one, against the congestion window, so "
                "order within a window doesn't matter. Needs nothing of queues: it stands in where switches "

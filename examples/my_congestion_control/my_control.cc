@@ -13,16 +13,12 @@ using namespace weft::congestion;
 
 class DelayTarget final : public Sender {
  public:
-  // What users may set. Read and checked once per run, before any connection opens.
+  // What users may set. Read once per run, before any connection opens.
   struct Settings {
     explicit Settings(const weft::Parameters& parameters)
         : target(parameters.time("target")),
           increase(parameters.real("increase")),
-          decrease(parameters.real("decrease")) {
-      if (target <= Time()) parameters.fail("target", "it must be above 0");
-      if (!(increase > 0)) parameters.fail("increase", "it must be above 0");
-      if (!(decrease > 0 && decrease <= 1)) parameters.fail("decrease", "it must be above 0, and 1 at most");
-    }
+          decrease(parameters.real("decrease")) {}
     Time target;
     double increase, decrease;
   };
@@ -82,10 +78,13 @@ Control delay_target() {
   return {.info = {.name = "delay_target",
                    .summary = "Keeps the delay that queues add near a target.",
                    .source = "after G. Kumar et al., Swift, SIGCOMM 2020",
-                   .parameters = {{"target", ParameterType::kTime, "2us", "Delay that queues may add."},
-                                  {"increase", ParameterType::kReal, "1", "Packets more per round trip."},
+                   .parameters = {{"target", ParameterType::kTime, "2us", "Delay that queues may add.",
+                                   weft::above("0")},
+                                  {"increase", ParameterType::kReal, "1", "Packets more per round trip.",
+                                   weft::above("0")},
                                   {"decrease", ParameterType::kReal, "0.8",
-                                   "Of the delay's part above the target, what the window is cut by."}},
+                                   "Of the delay's part above the target, what the window is cut by.",
+                                   weft::above("0").up_to("1")}},
                    .about = "Goes by round trips alone: needs nothing of switches."},
           .make_factory = SenderFactoryFor<DelayTarget>::make};
 }

@@ -43,10 +43,9 @@ class Sticky final : public SwitchPolicy {
   std::uint64_t moves_ = 0;
 };
 
-// Called once per run: parameters are read and checked here.
+// Called once per run: parameters are read here.
 std::unique_ptr<SwitchPlan> make_plan(const PlanSetup& setup) {
   const Time patience = setup.parameters.time("patience");
-  if (patience < Time()) setup.parameters.fail("patience", "it must be 0 or more");
   return each_switch([patience](std::uint32_t, auto) { return std::make_unique<Sticky>(patience); });
 }
 
@@ -56,7 +55,7 @@ Policy sticky() {
                .summary = "Flows keep their port until much waits there, then draw two and take the better.",
                .source = "after M. Mitzenmacher, IEEE TPDS 12(10), 2001",
                .parameters = {{"patience", ParameterType::kTime, "1us",
-                               "How long what waits at a port may take to send."}}},
+                               "How long what waits at a port may take to send.", weft::at_least("0")}}},
       .make_plan = make_plan,
       .asks = {.control = false},  // ACKs take the built-in rule
       .order = KeepsOrder::kNo};   // so loss recovery is patient with gaps

@@ -50,8 +50,8 @@ ParameterSpec segment(const char* default_value) {
 }
 
 ParameterSpec tree_radix() {
-  return {"radix", ParameterType::kInteger, "4",
-          "The root has radix - 1 children on each level; at least 2."};
+  return {"radix", ParameterType::kInteger, "4", "The root has radix - 1 children on each level.",
+          from_to("2", "2147483647")};
 }
 
 ParameterSpec torus_dims(const char* default_value) {
@@ -63,7 +63,8 @@ ParameterSpec torus_dims(const char* default_value) {
 ParameterSpec torus_parts() {
   return {"parallel", ParameterType::kInteger, "1",
           "Parts of the vector, each in an order of dimensions and a direction of its own; 0 for two per "
-          "dimension."};
+          "dimension.",
+          from_to("0", "2147483647")};
 }
 
 std::vector<CollectiveAlgorithm> algorithms() {
@@ -198,7 +199,8 @@ std::vector<CollectiveAlgorithm> algorithms() {
       {{"hierarchical",
         "Up a binomial tree in each node, rabenseifner among the nodes' first ranks, and down again.",
         kOpenMpi,
-        {{"ranks_per_node", ParameterType::kInteger, "", "Consecutive ranks that share a node."}}},
+        {{"ranks_per_node", ParameterType::kInteger, "", "Consecutive ranks that share a node.",
+          from_to("1", "2147483647")}}},
        CollectiveKind::kAllreduce,
        allreduce_hierarchical},
       {{"reduce_bcast",
@@ -300,19 +302,22 @@ std::vector<CollectiveAlgorithm> algorithms() {
       {{"bruck",
         "Blocks hop 1, 2, 4 … places on, many in one message; pairwise where they differ in size.",
         kBruck,
-        {{"radix", ParameterType::kInteger, "2", "Hops are digits times powers of this; at least 2."}}},
+        {{"radix", ParameterType::kInteger, "2", "Hops are digits times powers of this.",
+          from_to("2", "2147483647")}}},
        CollectiveKind::kAlltoall,
        alltoall_bruck},
       {{"spread_out",
         "As linear, but the next batch of messages begins when the one before has finished.",
         kMpich,
-        {{"parallel", ParameterType::kInteger, "32", "Peers in a batch; 0 for all."}}},
+        {{"parallel", ParameterType::kInteger, "32", "Peers in a batch; 0 for all.",
+          from_to("0", "2147483647")}}},
        CollectiveKind::kAlltoall,
        alltoall_spread_out},
       {{"windowed",
         "As linear, but a rank has so many exchanges under way, each beginning when another has finished.",
         kOpenMpi,
-        {{"parallel", ParameterType::kInteger, "8", "Exchanges under way; 0 for all."}}},
+        {{"parallel", ParameterType::kInteger, "8", "Exchanges under way; 0 for all.",
+          from_to("0", "2147483647")}}},
        CollectiveKind::kAlltoall,
        alltoall_windowed,
        alltoall_windowed_lanes},

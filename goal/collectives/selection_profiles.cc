@@ -28,15 +28,15 @@ std::vector<ParameterSpec> nccl_parameters() {
   std::vector<ParameterSpec> all = {
       {"node", ParameterType::kText, "dgx_h100", "Kind of node. One of: " + known + "."},
       {"gpus_per_node", ParameterType::kInteger, "auto",
-       "Consecutive ranks of a node; auto: as many as it has."},
-      {"nics_per_node", ParameterType::kInteger, "auto",
-       "NICs of a node; auto: as many a GPU as the node's."},
+       "Consecutive ranks of a node; auto: as many as it has.", from_to("1", "1024")},
+      {"nics_per_node", ParameterType::kInteger, "auto", "NICs of a node; auto: as many a GPU as the node's.",
+       from_to("1", "1024")},
       {"nic_rate", ParameterType::kBandwidth, "auto", "Of each NIC; auto: the node's."},
       {"algo", ParameterType::kText, "", "As NCCL_ALGO; a list stands in brackets: [ring,tree]."},
       {"proto", ParameterType::kText, "", "As NCCL_PROTO: simple, ll, ll128."},
-      {"min_channels", ParameterType::kInteger, "auto", "As NCCL_MIN_NCHANNELS."},
-      {"max_channels", ParameterType::kInteger, "auto", "As NCCL_MAX_NCHANNELS."},
-      {"threads", ParameterType::kInteger, "auto", "As NCCL_NTHREADS."},
+      {"min_channels", ParameterType::kInteger, "auto", "As NCCL_MIN_NCHANNELS.", from_to("1", "64")},
+      {"max_channels", ParameterType::kInteger, "auto", "As NCCL_MAX_NCHANNELS.", from_to("1", "64")},
+      {"threads", ParameterType::kInteger, "auto", "As NCCL_NTHREADS.", from_to("1", "512")},
       {"version", ParameterType::kText, "auto",
        "Of NCCL, whose tables and chunks: 2.19, 2.20 or 2.30; auto: the node's, mostly 2.30."},
       {"gpu", ParameterType::kText, "auto",
@@ -47,7 +47,8 @@ std::vector<ParameterSpec> nccl_parameters() {
        "own. "
        "auto: at flow level, where hosts.o is 0, in collectives of very many messages, as many as leave "
        "times "
-       "within 1%."},
+       "within 1%.",
+       from_to("1", "64")},
   };
   for (ParameterSpec& spec : nccl::gpu_parameters()) all.push_back(std::move(spec));
   return all;

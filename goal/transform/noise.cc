@@ -20,18 +20,8 @@ constexpr const char* kSc10 =
     "T. Hoefler, T. Schneider, A. Lumsdaine, Characterizing the Influence of System Noise on Large-Scale "
     "Applications by Simulation, SC 2010";
 
-double at_least_zero(const Parameters& parameters, std::string_view name) {
-  const double value = parameters.real(name);
-  if (!std::isfinite(value) || value < 0) parameters.fail(name, "it must be 0 or more");
-  return value;
-}
-
-std::uint64_t whole_ns(const Parameters& parameters, std::string_view name, std::int64_t least) {
-  const Time value = parameters.time(name);
-  if (value < Time::ns(least)) {
-    parameters.fail(name, "it must be at least " + std::to_string(least) + "ns");
-  }
-  return static_cast<std::uint64_t>(value.ps() / 1000);
+std::uint64_t whole_ns(const Parameters& parameters, std::string_view name) {
+  return static_cast<std::uint64_t>(parameters.time(name).ps() / 1000);
 }
 
 // --- relative noise: each calc is stretched by a factor of its own ---
@@ -57,7 +47,7 @@ NoiseMaker relative(std::uint64_t seed, std::uint64_t purpose, Draw draw) {
 }
 
 NoiseMaker gaussian(const Parameters& parameters, Rank, std::uint64_t seed, std::uint64_t purpose) {
-  const double sigma = at_least_zero(parameters, "sigma");
+  const double sigma = parameters.real("sigma");
   return relative(seed, purpose, [sigma](RandomStream& stream) {
     // G. Box, M. Muller, 1958.
     const double radius = std::sqrt(-2 * std::log(1 - stream.uniform()));
@@ -66,7 +56,7 @@ NoiseMaker gaussian(const Parameters& parameters, Rank, std::uint64_t seed, std:
 }
 
 NoiseMaker exponential(const Parameters& parameters, Rank, std::uint64_t seed, std::uint64_t purpose) {
-  const double mean = at_least_zero(parameters, "mean");
+  const double mean = parameters.real("mean");
   return relative(seed, purpose,
                   [mean](RandomStream& stream) { return -mean * std::log(1 - stream.uniform()); });
 }
@@ -87,7 +77,7 @@ class DelayNoise : public Noise {
 };
 
 NoiseMaker delay(const Parameters& parameters, Rank, std::uint64_t seed, std::uint64_t purpose) {
-  const std::uint64_t most = whole_ns(parameters, "most", 0);
+  const std::uint64_t most = whole_ns(parameters, "most");
   return [=](Rank rank) { return std::make_unique<DelayNoise>(RandomStream(seed, rank, purpose), most); };
 }
 
@@ -117,7 +107,7 @@ NoiseMaker with_phase(const Parameters& parameters, std::shared_ptr<const Detour
                       std::uint64_t seed, std::uint64_t purpose) {
   const bool random = parameters.automatic("phase");
   const std::uint64_t cycle = detours->cycle_ns();
-  const std::uint64_t phase = random ? 0 : whole_ns(parameters, "phase", 0) % cycle;
+  const std::uint64_t phase = random ? 0 : whole_ns(parameters, "phase") % cycle;
   return [=, detours = std::move(detours)](Rank rank) {
     RandomStream stream(seed, rank, purpose);
     return std::make_unique<DetourNoise>(detours, random ? stream.below(cycle) : phase);
@@ -125,8 +115,8 @@ NoiseMaker with_phase(const Parameters& parameters, std::shared_ptr<const Detour
 }
 
 NoiseMaker periodic(const Parameters& parameters, Rank, std::uint64_t seed, std::uint64_t purpose) {
-  const std::uint64_t length = whole_ns(parameters, "length", 0);
-  const std::uint64_t period = whole_ns(parameters, "period", 1);
+  const std::uint64_t length = whole_ns(parameters, "length");
+  const std::uint64_t period = whole_ns(parameters, "period");
   if (length >= period) parameters.fail("length", "it must be shorter than the period");
   return with_phase(parameters, std::make_shared<Detours>(std::vector<Detour>{{0, length}}, period), seed,
                     purpose);
@@ -179,7 +169,7 @@ NoiseMaker recorded(const Parameters& parameters, Rank, std::uint64_t seed, std:
   const std::uint64_t end = last + detours.back().length_ns;
   std::uint64_t cycle = 0;
   if (!parameters.automatic("cycle")) {
-    cycle = whole_ns(parameters, "cycle", 1);
+    cycle = whole_ns(parameters, "cycle");
     if (cycle <= end) parameters.fail("cycle", "the last detour ends at " + std::to_string(end) + " ns");
   } else if (detours.size() > 1) {
     // As if another detour followed, as far away as they are on average.
@@ -202,7 +192,7 @@ class SlowRank : public Noise {
 };
 
 NoiseMaker stragglers(const Parameters& parameters, Rank ranks, std::uint64_t seed, std::uint64_t purpose) {
-  const double factor = at_least_zero(parameters, "factor");
+  const double factor = parameters.real("factor");
   std::string text = parameters.text("ranks");
   if (!text.empty()) {
     if (text.size() > 1 && text.front() == '[' && text.back() == ']') text = text.substr(1, text.size() - 2);
@@ -227,7 +217,7 @@ NoiseMaker stragglers(const Parameters& parameters, Rank ranks, std::uint64_t se
 }
 
 NoiseMaker slowdown(const Parameters& parameters, Rank, std::uint64_t seed, std::uint64_t purpose) {
-  const double most = at_least_zero(parameters, "most");
+  const double most = parameters.real("most");
   return [=](Rank rank) {
     RandomStream stream(seed, rank, purpose);
     return std::make_unique<SlowRank>(1 + most * stream.uniform());
@@ -236,7 +226,8 @@ NoiseMaker slowdown(const Parameters& parameters, Rank, std::uint64_t seed, std:
 
 ParameterSpec phase_parameter() {
   return {"phase", ParameterType::kTime, "auto",
-          "Where in the cycle every rank begins; auto: drawn for each rank, so ranks are not in step."};
+          "Where in the cycle every rank begins; auto: drawn for each rank, so ranks are not in step.",
+          at_least("0")};
 }
 
 }  // namespace
@@ -246,24 +237,28 @@ std::span<const NoiseModel> noise_models() {
       {{"gaussian",
         "Every calc takes 1 + sigma N times as long, N from a standard normal distribution, cut at 0.",
         kSc10,
-        {{"sigma", ParameterType::kReal, "0.05", "Standard deviation, as a share of each calc's time."}}},
+        {{"sigma", ParameterType::kReal, "0.05", "Standard deviation, as a share of each calc's time.",
+          at_least("0")}}},
        gaussian},
       {{"exponential",
         "Every calc takes 1 + E times as long, E from an exponential distribution.",
         kSc10,
-        {{"mean", ParameterType::kReal, "0.05", "Mean of E: the share of each calc's time that is added."}}},
+        {{"mean", ParameterType::kReal, "0.05", "Mean of E: the share of each calc's time that is added.",
+          at_least("0")}}},
        exponential},
       {{"delay",
         "Every calc takes longer by a time of its own, however short it is: what waking up after a wait "
         "costs.",
         "",
-        {{"most", ParameterType::kTime, "100us", "The time is drawn evenly from 0 up to this one."}}},
+        {{"most", ParameterType::kTime, "100us", "The time is drawn evenly from 0 up to this one.",
+          at_least("0")}}},
        delay},
       {{"periodic",
         "The system takes the cpu again and again, as timers and daemons do: fixed work in fixed steps.",
         kSc10,
-        {{"period", ParameterType::kTime, "1ms", "From the start of a detour to the next."},
-         {"length", ParameterType::kTime, "10us", "How long each lasts; shorter than the period."},
+        {{"period", ParameterType::kTime, "1ms", "From the start of a detour to the next.", at_least("1ns")},
+         {"length", ParameterType::kTime, "10us", "How long each lasts; shorter than the period.",
+          at_least("0")},
          phase_parameter()}},
        periodic},
       {{"recorded",
@@ -271,20 +266,22 @@ std::span<const NoiseModel> noise_models() {
         kSc10,
         {{"file", ParameterType::kFile, "", "Lines START LENGTH in ascending order; # begins a comment."},
          {"cycle", ParameterType::kTime, "auto",
-          "When the recording begins anew; auto: after the last start and the average distance of starts."},
+          "When the recording begins anew; auto: after the last start and the average distance of starts.",
+          at_least("1ns")},
          phase_parameter()}},
        recorded},
       {{"stragglers",
         "A few ranks are slower than the rest, by one factor.",
         "",
         {{"ranks", ParameterType::kText, "", "Which: [0-3,8]; empty: `count` of them, drawn."},
-         {"count", ParameterType::kInteger, "1", "How many to draw where `ranks` is empty."},
-         {"factor", ParameterType::kReal, "2", "Their calcs take so many times as long."}}},
+         {"count", ParameterType::kInteger, "1", "How many to draw where `ranks` is empty.", at_least("0")},
+         {"factor", ParameterType::kReal, "2", "Their calcs take so many times as long.", at_least("0")}}},
        stragglers},
       {{"slowdown",
         "Every rank has a factor of its own, the same for all its calcs: processors that are not alike.",
         "",
-        {{"most", ParameterType::kReal, "0.1", "The factor is drawn evenly from 1 to 1 + most."}}},
+        {{"most", ParameterType::kReal, "0.1", "The factor is drawn evenly from 1 to 1 + most.",
+          at_least("0")}}},
        slowdown},
   };
   return kModels;

@@ -12,8 +12,7 @@ namespace {
 Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 2);
   const std::uint64_t bytes = parameters.bytes("size");
-  if (bytes == 0) parameters.fail("size", "it must be at least 1B: empty blocks are not sent");
-  const std::uint32_t parallel = integer_in(parameters, "parallel", 0, INT32_MAX);
+  const std::uint32_t parallel = whole(parameters, "parallel");
   Collective alltoall{.kind = CollectiveKind::kAlltoall, .bytes = bytes};
   alltoall.algorithm = parallel == 0 ? "linear" : fmt::format("windowed:parallel={}", parallel);
   const Repetition repeat = repetition(parameters);
@@ -30,10 +29,12 @@ Workload alltoall_workload() {
        "Every rank sends one message to every other, starting with its upper neighbour: r+1, r+2, …",
        "the linear algorithm of MPI libraries; serialized in the scenarios of Handley et al., NDP, "
        "SIGCOMM 2017",
-       {{"size", ParameterType::kBytes, "16KiB", "Bytes of each message."},
+       {{"size", ParameterType::kBytes, "16KiB", "Bytes of each message: empty ones are not sent.",
+         at_least("1B")},
         {"parallel", ParameterType::kInteger, "0",
          "Exchanges a rank has under way at most, each a message to one rank and one from another; 0: all "
-         "at once, which takes memory for each."},
+         "at once, which takes memory for each.",
+         from_to("0", "2147483647")},
         iterations_parameter(),
         compute_parameter(),
         ranks_parameter()}},

@@ -65,7 +65,6 @@ Collective collective_of(const Parameters& parameters, std::uint32_t ranks) {
     parameters.fail("root", fmt::format("{} has no root", name(kind.kind)));
   }
   const std::uint64_t element = parameters.bytes("element");
-  if (element == 0 || element > UINT32_MAX) parameters.fail("element", "it must be from 1 B to 4 GiB - 1");
   if (kind.kind == CollectiveKind::kBarrier) {
     if (!parameters.automatic("size") && parameters.bytes("size") > 0) {
       parameters.fail("size", "a barrier moves no data");
@@ -119,7 +118,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   const Grid grid = grid_of_neighbors(parameters, collective, ranks);
   const bool periodic = parameters.boolean("periodic");
   const Repetition repeat = repetition(parameters);
-  const std::uint32_t count = integer_in(parameters, "count", 1, INT32_MAX);
+  const std::uint32_t count = whole(parameters, "count");
   return phased_graph(parameters, ranks, [&](Rank rank, Phases& phases) {
     if (!grid.dims.empty()) set_neighbors(collective, grid, rank, periodic);
     phases.repeat(repeat, [&](std::uint32_t) {
@@ -142,7 +141,8 @@ Workload collective_workload() {
         {"size", ParameterType::kBytes, "auto",
          "Bytes of the vector (bcast, reduce, allreduce, scan, exscan) or of one rank's block (the "
          "others); auto: 1MB, none of a barrier."},
-        {"element", ParameterType::kBytes, "1B", "Bytes of an element, which no algorithm splits."},
+        {"element", ParameterType::kBytes, "1B", "Bytes of an element, which no algorithm splits.",
+         from_to("1B", "4294967295B")},
         {"root", ParameterType::kInteger, "0", "The root of bcast, reduce, gather and scatter."},
         {"algorithm", ParameterType::kText, "",
          "The algorithm that the program asks for: ring, or pipelined_chain:segment=64KiB, or in brackets "
@@ -153,7 +153,8 @@ Workload collective_workload() {
          "with those before and behind it in every dimension."},
         {"periodic", ParameterType::kBoolean, "true",
          "Of the neighbor kinds: whether the ends of every dimension meet."},
-        {"count", ParameterType::kInteger, "1", "Calls in an iteration, all begun at the same time."},
+        {"count", ParameterType::kInteger, "1", "Calls in an iteration, all begun at the same time.",
+         from_to("1", "2147483647")},
         iterations_parameter(),
         compute_parameter(),
         ranks_parameter()}},

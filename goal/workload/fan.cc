@@ -23,14 +23,11 @@ std::vector<Rank> members(const Parameters& parameters, std::uint32_t ranks, Ran
   for (Rank r = 0; r < ranks; ++r) {
     if (r != center) others.push_back(r);
   }
-  const std::string& choice = parameters.text(which);
-  if (choice == "random") {
+  if (parameters.text(which) == "random") {
     // The first n steps of a Fisher-Yates shuffle: every choice is equally likely.
     RandomStream random(seed, center, kMemberDraws);
     for (std::uint32_t i = 0; i < n; ++i) std::swap(others[i], others[i + random.below(others.size() - i)]);
     std::sort(others.begin(), others.begin() + n);
-  } else if (choice != "first") {
-    parameters.fail(which, "it must be random or first");
   }
   others.resize(n);
   return others;
@@ -61,11 +58,12 @@ Workload incast_workload() {
   return {{"incast",
            "n ranks send one message each to the same rank, all at once.",
            "A. Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse, FAST 2008",
-           {{"n", ParameterType::kInteger, "8", "Number of senders."},
+           {{"n", ParameterType::kInteger, "8", "Number of senders.", at_least("1")},
             {"size", ParameterType::kBytes, "1MB", "Bytes of each message."},
-            {"to", ParameterType::kInteger, "0", "The receiving rank."},
+            {"to", ParameterType::kInteger, "0", "The receiving rank.", at_least("0")},
             {"senders", ParameterType::kText, "random",
-             "Who sends: random (drawn from the run's seed) or first (the lowest ranks but the receiver)."},
+             "Who sends: random (drawn from the run's seed) or first (the lowest ranks but the receiver).",
+             one_of({"random", "first"})},
             iterations_parameter(),
             compute_parameter(),
             ranks_parameter()}},
@@ -76,11 +74,12 @@ Workload outcast_workload() {
   return {{"outcast",
            "One rank sends one message each to n others, all at once.",
            "C. Raiciu et al., htsim, the simulator of Handley et al., NDP, SIGCOMM 2017",
-           {{"n", ParameterType::kInteger, "8", "Number of receivers."},
+           {{"n", ParameterType::kInteger, "8", "Number of receivers.", at_least("1")},
             {"size", ParameterType::kBytes, "1MB", "Bytes of each message."},
-            {"from", ParameterType::kInteger, "0", "The sending rank."},
+            {"from", ParameterType::kInteger, "0", "The sending rank.", at_least("0")},
             {"receivers", ParameterType::kText, "random",
-             "Who receives: random (drawn from the run's seed) or first (the lowest ranks but the sender)."},
+             "Who receives: random (drawn from the run's seed) or first (the lowest ranks but the sender).",
+             one_of({"random", "first"})},
             iterations_parameter(),
             compute_parameter(),
             ranks_parameter()}},

@@ -22,7 +22,7 @@ struct Transposition {
 };
 
 std::uint32_t points_of(const Parameters& parameters, const Grid& grid) {
-  const std::uint32_t points = integer_in(parameters, "points", 1, kMostPoints);
+  const std::uint32_t points = whole(parameters, "points");
   const std::uint64_t multiple = std::lcm<std::uint64_t>(grid.dims[0], grid.dims[1]);
   if (points % multiple != 0) {
     const std::uint64_t below = points / multiple * multiple, above = below + multiple;
@@ -39,7 +39,6 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   const std::uint64_t rows = grid.dims[0], columns = grid.dims[1];
   const std::uint64_t points = points_of(parameters, grid);
   const std::uint64_t point_bytes = parameters.bytes("point");
-  if (point_bytes == 0 || point_bytes > 16) parameters.fail("point", "it must be from 1 B to 16 B");
   const Repetition repeat = repetition(parameters);
 
   GraphBuilder builder;
@@ -92,8 +91,10 @@ Workload fft_workload() {
        "D. Takahashi, PPAM 2009 (pencils)",
        {dims_parameter("2d"),
         {"points", ParameterType::kInteger, "512",
-         "Points in each of the three dimensions: a multiple of both sides of the grid, up to 2^20."},
-        {"point", ParameterType::kBytes, "16B", "Bytes of a point, up to 16: 16B is a complex double."},
+         "Points in each of the three dimensions: a multiple of both sides of the grid.",
+         from_to("1", std::to_string(kMostPoints))},
+        {"point", ParameterType::kBytes, "16B", "Bytes of a point: 16B is a complex double.",
+         from_to("1B", "16B")},
         iterations_parameter(),
         compute_parameter("0ns",
                           "Compute of a rank for its one-dimensional FFTs in one direction, three times an "

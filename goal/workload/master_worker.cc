@@ -47,10 +47,10 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   require_ranks(parameters, ranks, 2);
   const std::uint32_t workers = ranks - 1;
   const Repetition repeat = repetition(parameters);
-  Tasks tasks{.count = integer_in(parameters, "tasks", 1, INT32_MAX),
+  Tasks tasks{.count = whole(parameters, "tasks"),
               .task_bytes = parameters.bytes("task"),
               .result_bytes = parameters.bytes("result")};
-  const std::uint32_t prefetch = integer_in(parameters, "prefetch", 1, INT32_MAX);
+  const std::uint32_t prefetch = whole(parameters, "prefetch");
   tasks.ahead =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(tasks.count, std::uint64_t{workers} * prefetch));
   return phased_graph(parameters, ranks, [&](Rank r, Phases& phases) {
@@ -72,10 +72,12 @@ Workload master_worker_workload() {
        "Rank 0 sends tasks to the others in turn, a further one for each result, which it takes from any of "
        "them.",
        "W. Gropp, E. Lusk, A. Skjellum, Using MPI, 3rd edition, 2014, section 3.6",
-       {{"tasks", ParameterType::kInteger, "1000", "Number of tasks; task t goes to rank 1 + t mod (n - 1)."},
+       {{"tasks", ParameterType::kInteger, "1000", "Number of tasks; task t goes to rank 1 + t mod (n - 1).",
+         from_to("1", "2147483647")},
         {"task", ParameterType::kBytes, "1KB", "Bytes of a task."},
         {"result", ParameterType::kBytes, "1KB", "Bytes of a result."},
-        {"prefetch", ParameterType::kInteger, "1", "Tasks each worker is given before the first result."},
+        {"prefetch", ParameterType::kInteger, "1", "Tasks each worker is given before the first result.",
+         from_to("1", "2147483647")},
         iterations_parameter(),
         compute_parameter("100us", "Compute of a worker for each task."),
         ranks_parameter()}},

@@ -78,33 +78,31 @@ void Phases::check_size(std::uint64_t ops_in_rank) const {
                                              kMostOpsOfRank, kMostOps, kBytesOfOp));
 }
 
-ParameterSpec iterations_parameter() {
+ParameterSpec iterations_parameter(const char* most) {
   return {"iterations", ParameterType::kInteger, "1",
-          "How often all of it happens; a rank begins the next when it has finished its part of the last."};
+          "How often all of it happens; a rank begins the next when it has finished its part of the last.",
+          from_to("1", most)};
 }
 
 ParameterSpec compute_parameter(const char* default_value, const char* help) {
-  return {"compute", ParameterType::kTime, default_value, help};
+  return {"compute", ParameterType::kTime, default_value, help, at_least("0")};
 }
 
 Repetition repetition(const Parameters& parameters) {
   const Time compute = parameters.time("compute");
-  if (compute < Time() || compute.ps() % 1000 != 0) {
-    parameters.fail("compute", "it must be whole nanoseconds, 0 or more");
-  }
-  return {integer_in(parameters, "iterations", 1, INT32_MAX),
-          static_cast<std::uint64_t>(compute.ps() / 1000)};
+  if (compute.ps() % 1000 != 0) parameters.fail("compute", "it must be whole nanoseconds");
+  return {whole(parameters, "iterations"), static_cast<std::uint64_t>(compute.ps() / 1000)};
 }
 
 std::vector<ParameterSpec> ConvergenceTest::parameters() {
   return {{"allreduce", ParameterType::kInteger, "0",
-           "After every so many iterations, all ranks meet in an allreduce; 0: never."},
+           "After every so many iterations, all ranks meet in an allreduce; 0: never.",
+           from_to("0", "2147483647")},
           {"allreduce_size", ParameterType::kBytes, "auto", "Bytes of that allreduce; auto: 8."}};
 }
 
 ConvergenceTest::ConvergenceTest(const Parameters& parameters)
-    : every_(integer_in(parameters, "allreduce", 0, INT32_MAX)),
-      allreduce_{.kind = CollectiveKind::kAllreduce, .bytes = 8} {
+    : every_(whole(parameters, "allreduce")), allreduce_{.kind = CollectiveKind::kAllreduce, .bytes = 8} {
   if (parameters.automatic("allreduce_size")) return;
   if (every_ == 0) parameters.fail("allreduce_size", "there is none: `allreduce` is 0");
   allreduce_.bytes = parameters.bytes("allreduce_size");

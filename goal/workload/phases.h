@@ -84,7 +84,7 @@ class Phases {
 };
 
 // The parameters `iterations` and `compute`. `help` is a sentence that says what `compute` is.
-ParameterSpec iterations_parameter();
+ParameterSpec iterations_parameter(const char* most = "2147483647");
 ParameterSpec compute_parameter(const char* default_value = "0ns",
                                 const char* help = "Compute of every rank before each iteration.");
 // Their values. Throws InputError unless there is an iteration at least, and compute is whole nanoseconds.

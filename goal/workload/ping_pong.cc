@@ -52,7 +52,8 @@ Workload ping_pong_workload() {
        "R. Hockney, The communication challenge for MPP, Parallel Computing 20, 1994; D. Culler et al., "
        "LogP, PPoPP "
        "1993",
-       {{"pairs", ParameterType::kInteger, "1", "Pairs at the same time; 0: as many as there are, n/2."},
+       {{"pairs", ParameterType::kInteger, "1", "Pairs at the same time; 0: as many as there are, n/2.",
+         at_least("0")},
         {"sizes", ParameterType::kText, "8B", "Bytes of a message: 8B, or [8B,1KB,1MB] one after the other."},
         iterations_parameter(),
         compute_parameter("0ns", "Compute of both ranks of a pair before each round trip."),

@@ -23,13 +23,8 @@ constexpr double kBytesOfMessage = 168;
 Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
   require_ranks(parameters, ranks, 2);
   const double load = parameters.real("load");
-  if (!(load > 0)) parameters.fail("load", "it must be above 0");
   const double rate_bps = static_cast<double>(parameters.bandwidth("rate").bps());
-  if (!(rate_bps > 0)) parameters.fail("rate", "it must be above 0");
   const Time duration = parameters.time("duration");
-  if (duration <= Time()) parameters.fail("duration", "it must be above 0");
-  const double warm_up = parameters.real("warm_up");
-  if (!(warm_up >= 0 && warm_up < 1)) parameters.fail("warm_up", "it must be from 0 to less than 1");
   const FlowSizes sizes = load_flow_sizes(parameters.file("sizes"));
   const double mean_gap_ns = 8e9 * sizes.mean_bytes() / (load * rate_bps);
   const double duration_ns = static_cast<double>(duration.ps()) / 1000;
@@ -90,15 +85,17 @@ Workload poisson_workload() {
       "Messages to random ranks start at random times, sized as in a measured distribution.",
       "M. Alizadeh et al., DCTCP, SIGCOMM 2010 (web search); Y. Li et al., HPCC, SIGCOMM 2019 (use and "
       "data)",
-      {{"load", ParameterType::kReal, "0.5", "Mean payload a rank sends, as a share of `rate`; above 0."},
+      {{"load", ParameterType::kReal, "0.5", "Mean payload a rank sends, as a share of `rate`.", above("0")},
        {"sizes", ParameterType::kNameOrFile, "websearch",
         "Size distribution: websearch, hadoop, alistorage, google_rpc, or the path of a file of lines "
         "BYTES PERCENT."},
-       {"duration", ParameterType::kTime, "1ms", "Messages start from time 0 up to this time."},
+       {"duration", ParameterType::kTime, "1ms", "Messages start from time 0 up to this time.", above("0")},
        {"warm_up", ParameterType::kReal, "0.1",
         "Share of `duration` at its beginning whose messages the figures of the traffic leave out, as the "
-        "network fills."},
-       {"rate", ParameterType::kBandwidth, "400Gbps", "Rate of a host's link, to which `load` refers."},
+        "network fills.",
+        at_least("0").under("1")},
+       {"rate", ParameterType::kBandwidth, "400Gbps", "Rate of a host's link, to which `load` refers.",
+        above("0")},
        ranks_parameter()}};
   workload.generate = generate;
   workload.facts = facts;

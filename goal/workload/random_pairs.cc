@@ -33,7 +33,7 @@ Workload random_workload() {
            "Every rank sends messages to other ranks, each drawn at random; some ranks get more than others.",
            "W. Dally, B. Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2",
            {{"size", ParameterType::kBytes, "2MB", "Bytes of each message."},
-            {"count", ParameterType::kInteger, "1", "Messages of each rank, all at once."},
+            {"count", ParameterType::kInteger, "1", "Messages of each rank, all at once.", at_least("1")},
             iterations_parameter(),
             compute_parameter(),
             ranks_parameter()}},

@@ -45,7 +45,7 @@ Workload sparse_workload() {
            "Exchange, "
            "PPoPP 2010",
            {{"degree", ParameterType::kInteger, "6",
-             "Ranks that each sends to; how many send to it is up to chance."},
+             "Ranks that each sends to; how many send to it is up to chance.", at_least("1")},
             {"size", ParameterType::kBytes, "64KB", "Bytes of each message."},
             iterations_parameter(),
             compute_parameter(),

@@ -48,21 +48,13 @@ Collective neighbor_exchange(const Neighbors& neighbors) {
   return exchange;
 }
 
-bool uses_messages(const Parameters& parameters) {
-  const std::string& exchange = parameters.text("exchange");
-  if (exchange != "messages" && exchange != "collective") {
-    parameters.fail("exchange", "it must be messages or collective");
-  }
-  return exchange == "messages";
-}
+bool uses_messages(const Parameters& parameters) { return parameters.text("exchange") == "messages"; }
 
 // In how many coordinates a neighbour may differ.
 std::uint32_t most_steps(const Parameters& parameters, std::uint32_t dimensions) {
   const std::string& neighbors = parameters.text("neighbors");
   if (neighbors == "faces") return 1;
-  if (neighbors == "edges") return 2;
-  if (neighbors == "corners") return dimensions;
-  parameters.fail("neighbors", "it must be faces, edges or corners");
+  return neighbors == "edges" ? 2 : dimensions;
 }
 
 // The cells of a rank in every dimension.
@@ -149,13 +141,15 @@ Workload stencil_workload() {
       {"neighbors", ParameterType::kText, "faces",
        "Who exchanges: faces (5-point stencil in 2-D, 7-point in 3-D), edges (19-point in 3-D) or corners "
        "(9-point "
-       "in 2-D, 27-point in 3-D) as well."},
+       "in 2-D, 27-point in 3-D) as well.",
+       one_of({"faces", "edges", "corners"})},
       {"exchange", ParameterType::kText, "messages",
-       "By messages, all at once, or by one collective operation (neighbor_alltoall)."},
+       "By messages, all at once, or by one collective operation (neighbor_alltoall).",
+       one_of({"messages", "collective"})},
       {"cells", ParameterType::kText, "64", "Cells of a rank in every dimension: 64, or 64x64x32."},
       {"cell", ParameterType::kBytes, "8B", "Bytes of a cell."},
       {"halo", ParameterType::kInteger, "1",
-       "Depth of what is exchanged, in cells; at most the cells of a rank."},
+       "Depth of what is exchanged, in cells; at most the cells of a rank.", at_least("1")},
       iterations_parameter(),
       compute_parameter(),
   };

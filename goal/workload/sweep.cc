@@ -19,8 +19,8 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   require_ranks(parameters, ranks, 1);
   const Grid grid = grid_of(parameters, ranks, 2, 2);
   const std::uint64_t bytes = parameters.bytes("size");
-  const std::uint32_t blocks = integer_in(parameters, "blocks", 1, INT32_MAX);
-  const std::uint32_t sweeps = integer_in(parameters, "sweeps", 1, INT32_MAX);
+  const std::uint32_t blocks = whole(parameters, "blocks");
+  const std::uint32_t sweeps = whole(parameters, "sweeps");
   const Repetition repeat = repetition(parameters);
   const ConvergenceTest test(parameters);
   return phased_graph(parameters, ranks, [&](Rank r, Phases& phases) {
@@ -56,9 +56,10 @@ Workload sweep_workload() {
       dims_parameter("2d"),
       {"blocks", ParameterType::kInteger, "10",
        "Blocks of planes and angles, one after the other, that a sweep is cut into: the length of the "
-       "pipeline."},
+       "pipeline.",
+       from_to("1", "2147483647")},
       {"sweeps", ParameterType::kInteger, "2",
-       "Sweeps from each corner before the next has its turn: up and down."},
+       "Sweeps from each corner before the next has its turn: up and down.", from_to("1", "2147483647")},
       {"size", ParameterType::kBytes, "4KB", "Bytes to each of the two neighbours downstream, for a block."},
       iterations_parameter(),
       compute_parameter("10us", "Compute of a rank for each block."),

@@ -15,7 +15,8 @@ namespace weft::goal {
 
 // The parameter `ranks` that every workload has.
 inline ParameterSpec ranks_parameter() {
-  return {"ranks", ParameterType::kInteger, "0", "Number of ranks; 0: as many as the topology has room for."};
+  return {"ranks", ParameterType::kInteger, "0", "Number of ranks; 0: as many as the topology has room for.",
+          from_to("0", "2147483647")};
 }
 
 // What is known of a generated graph that it doesn't show, by name: it goes into a packed file's metadata.

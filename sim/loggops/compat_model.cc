@@ -50,11 +50,11 @@ CompatParameters compat_parameters(const Parameters& parameters) {
   compat.L = whole_ns(parameters, "L");
   compat.o = whole_ns(parameters, "o");
   compat.g = whole_ns(parameters, "g");
-  compat.G = ns_per_byte(parameters, "G");
+  compat.G = parameters.real("G");
   if (is_classic(parameters) && compat.G != std::floor(compat.G)) {
     parameters.fail("G", "classic takes whole nanoseconds only");
   }
-  const double cpu_per_byte = ns_per_byte(parameters, "O");
+  const double cpu_per_byte = parameters.real("O");
   if (cpu_per_byte != std::floor(cpu_per_byte)) {
     parameters.fail("O", "the compatibility modes take whole nanoseconds only");
   }

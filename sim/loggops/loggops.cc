@@ -352,13 +352,16 @@ const ModuleInfo& loggops_module() {
       .source = "Hoefler, Schneider, Lumsdaine, LogGOPSim, LSAP 2010",
       .parameters = {
           {"semantics", ParameterType::kText, "weft",
-           "The model done right (weft), or the exact finish times of those programs (classic, atlahs)."},
+           "The model done right (weft), or the exact finish times of those programs (classic, atlahs).",
+           one_of({"weft", "classic", "atlahs"})},
           {"L", ParameterType::kTime, "2500", "Latency of the network; a bare number is ns."},
           {"o", ParameterType::kTime, "1500",
            "Cpu time to send or to receive a message; a bare number is ns."},
           {"g", ParameterType::kTime, "1000", "Gap between messages at a NIC; a bare number is ns."},
-          {"G", ParameterType::kReal, "6", "Gap per byte at a NIC, in ns per byte: 0.08 is 100 Gb/s."},
-          {"O", ParameterType::kReal, "0", "Cpu time per byte sent or received, in ns per byte."},
+          {"G", ParameterType::kReal, "6", "Gap per byte at a NIC, in ns per byte: 0.08 is 100 Gb/s.",
+           from_to("0", "1000000")},
+          {"O", ParameterType::kReal, "0", "Cpu time per byte sent or received, in ns per byte.",
+           from_to("0", "1000000")},
           {"S", ParameterType::kBytes, "65548", "Largest eager message; larger ones use rendezvous."},
       }};
   return info;

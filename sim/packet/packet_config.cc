@@ -14,13 +14,14 @@ const ModuleInfo& packet_module() {
       .summary = "Every packet and ACK through output-queued switches, with marking, loss and recovery.",
       .source = "store-and-forward output queueing; RFC 8985, RFC 6298 for loss recovery",
       .parameters = {
-          {"mtu", ParameterType::kBytes, "4096", "Payload of a full packet, 1 byte to 1 MiB."},
-          {"header", ParameterType::kBytes, "64", "Bytes added to each data packet on the wire."},
-          {"ack", ParameterType::kBytes, "64", "Size of an ACK on the wire, at least 1 byte."},
+          {"mtu", ParameterType::kBytes, "4096", "Payload of a full packet.", from_to("1B", "1MiB")},
+          {"header", ParameterType::kBytes, "64", "Bytes added to each data packet on the wire.",
+           at_most("1MiB")},
+          {"ack", ParameterType::kBytes, "64", "Size of an ACK on the wire.", from_to("1B", "1MiB")},
           {"min_timeout", ParameterType::kTime, "100us",
-           "Least retransmission timeout; raised to what full queues may take."},
+           "Least retransmission timeout; raised to what full queues may take.", above("0")},
           {"local_bandwidth", ParameterType::kBandwidth, "800Gbps",
-           "Rate of copies within a host, one at a time."},
+           "Rate of copies within a host, one at a time.", at_least("1Mbps")},
           {"local_latency", ParameterType::kTime, "200ns", "Latency of a copy within a host."},
           {"send_delay", ParameterType::kTime, "0ns",
            "In the NIC that a packet leaves, data or ACK, before its first bit; of many at a time."},
@@ -29,47 +30,29 @@ const ModuleInfo& packet_module() {
           {"host_delay", ParameterType::kTime, "0ns",
            "What the host adds to that for data, until it is delivered and answered."},
           {"ack_every", ParameterType::kInteger, "1",
-           "One ACK for so many packets of a flow, 1 to 64; some are acknowledged at once all the same."},
-          {"ack_delay", ParameterType::kTime, "5us", "An ACK is never held back for longer."},
+           "One ACK for so many packets of a flow; some are acknowledged at once all the same.",
+           from_to("1", "64")},
+          {"ack_delay", ParameterType::kTime, "5us", "An ACK is never held back for longer.", above("0")},
           routing::nic_choice_parameter(true),
           {"timeout_jitter", ParameterType::kReal, "0.1",
-           "Random share, up to this one, by which each timeout is longer; 0 to 1."},
+           "Random share, up to this one, by which each timeout is longer.", from_to("0", "1")},
           {"switching", ParameterType::kText, "store_and_forward",
-           "Either store_and_forward, or cut_through: switches pass a packet on as soon as its header is "
-           "there."},
+           "With cut_through, switches pass a packet on as soon as its header is "
+           "there.",
+           one_of({"store_and_forward", "cut_through"})},
           {"reconvergence", ParameterType::kTime, "1ms",
            "From a link's failure or return until routes everywhere know; its own switches know at once."},
           {"partitions", ParameterType::kInteger, "0",
            "Parts that the network is simulated in; 0: one per thread, and at least one per 512 hosts up to "
-           "128 in runs of 128 packets a host and more. Results never depend on it."},
+           "128 in runs of 128 packets a host and more. Results never depend on it.",
+           from_to("0", std::to_string(topologies::kMostParts))},
       }};
   return info;
 }
 
 PacketConfig packet_config(const Parameters& parameters) {
-  constexpr std::uint64_t kMost = 1 << 20;
-  for (const char* name : {"mtu", "header", "ack"}) {
-    if (parameters.bytes(name) > kMost) parameters.fail(name, "it must be at most 1MiB");
-  }
-  if (parameters.bytes("mtu") == 0) parameters.fail("mtu", "it must be at least 1 byte");
-  if (parameters.bytes("ack") == 0) parameters.fail("ack", "it must be at least 1 byte");
-  if (parameters.bandwidth("local_bandwidth") < kLeastRate) {
-    parameters.fail("local_bandwidth", "it must be at least " + to_string(kLeastRate));
-  }
-  if (const std::int64_t every = parameters.integer("ack_every"); every < 1 || every > 64) {
-    parameters.fail("ack_every", "it must be from 1 to 64");
-  }
-  if (parameters.time("ack_delay") == Time()) parameters.fail("ack_delay", "it must be above 0");
-  if (!(parameters.real("timeout_jitter") >= 0 && parameters.real("timeout_jitter") <= 1)) {
-    parameters.fail("timeout_jitter", "it must be from 0 to 1");
-  }
-  const std::string& switching = parameters.text("switching");
-  if (switching != "store_and_forward" && switching != "cut_through") {
-    parameters.fail("switching", "it must be store_and_forward or cut_through");
-  }
   require_short(parameters,
                 {"min_timeout", "local_latency", "send_delay", "receive_delay", "host_delay", "ack_delay"});
-  if (parameters.time("min_timeout") == Time()) parameters.fail("min_timeout", "it must be above 0");
   return {
       .mtu_bytes = static_cast<std::uint32_t>(parameters.bytes("mtu")),
       .header_bytes = static_cast<std::uint32_t>(parameters.bytes("header")),
@@ -82,9 +65,9 @@ PacketConfig packet_config(const Parameters& parameters) {
       .host_delay = parameters.time("host_delay"),
       .ack_every = static_cast<std::uint32_t>(parameters.integer("ack_every")),
       .ack_delay = parameters.time("ack_delay"),
-      .nic_choice = routing::nic_choice_of(parameters, true),
+      .nic_choice = routing::nic_choice_of(parameters),
       .timeout_jitter = parameters.real("timeout_jitter"),
-      .cut_through = switching == "cut_through",
+      .cut_through = parameters.text("switching") == "cut_through",
       .reconvergence = parameters.time("reconvergence"),
   };
 }
@@ -98,9 +81,6 @@ std::uint32_t partitions(const Parameters& parameters, std::uint32_t threads, st
     const std::uint32_t blocks =
         hosts / kHostsInCache > 2 ? std::min(hosts / kHostsInCache, kMostOfItself) : 1;
     return std::min(std::max(threads, blocks), topologies::kMostParts);
-  }
-  if (given < 0 || given > topologies::kMostParts) {
-    parameters.fail("partitions", "it must be from 0 to " + std::to_string(topologies::kMostParts));
   }
   return static_cast<std::uint32_t>(given);
 }

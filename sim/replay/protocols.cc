@@ -28,32 +28,34 @@ ModuleInfo profile(const char* name, const char* summary, const char* source, co
            "Largest message that is sent at once, whether a receive waits for it or not; hosts.S, where "
            "given, counts instead."},
           {"first_fragment", ParameterType::kBytes, "0",
-           "Bytes that go with the request of a larger one, at most the eager limit and 1 GiB."},
+           "Bytes that go with the request of a larger one, no more than the eager limit.", at_most("1GiB")},
           {"rendezvous", ParameterType::kText, defaults.rendezvous,
            "What follows once the receiver is ready: put (the rest in one message), get (the receiver asks "
-           "for it and tells when it is there) or pipeline (in fragments)."},
-          {"fragment", ParameterType::kBytes, defaults.fragment, "Size of a fragment of a pipeline."},
+           "for it and tells when it is there) or pipeline (in fragments).",
+           one_of({"put", "get", "pipeline"})},
+          {"fragment", ParameterType::kBytes, defaults.fragment, "Size of a fragment of a pipeline.",
+           at_least("1B")},
           {"pipeline_depth", ParameterType::kInteger, defaults.pipeline_depth,
-           "Fragments of a message that the network has at a time, 1 to 65535."},
+           "Fragments of a message that the network has at a time.", from_to("1", "65535")},
           {"send_buffer", ParameterType::kBytes, defaults.send_buffer,
            "Bytes of a connection that a buffer of the sender's system takes: a send ends when no more "
            "are left; 0: when all were sent (RDMA)."},
           {"connections", ParameterType::kInteger, "1",
-           "Connections between two ranks, which messages take in turn, 1 to 65535."},
+           "Connections between two ranks, which messages take in turn.", from_to("1", "65535")},
           {"rails", ParameterType::kInteger, defaults.rails,
            "NICs that a message is divided over where a rank has several of its own, in pieces of 16 KiB or "
-           "more, 1 to 255; network.*.nic_choice=library."},
+           "more; network.*.nic_choice=library.",
+           from_to("1", "255")},
           {"answers", ParameterType::kText, defaults.answers,
            "Which way what the receiver of a larger message answers goes: apart (on a connection of its own, "
            "as a NIC's requests to read pass the data that it sends) or in_order (behind the data that are "
-           "to go to the same rank, as in a socket)."},
+           "to go to the same rank, as in a socket).",
+           one_of({"apart", "in_order"})},
       }};
 }
 
-std::uint32_t small(const Parameters& parameters, const char* name) {
-  const std::int64_t value = parameters.integer(name);
-  if (value < 1 || value > UINT16_MAX) parameters.fail(name, "it must be from 1 to 65535");
-  return static_cast<std::uint32_t>(value);
+std::uint32_t count(const Parameters& parameters, const char* name) {
+  return static_cast<std::uint32_t>(parameters.integer(name));
 }
 
 }  // namespace
@@ -79,31 +81,21 @@ std::span<const ModuleInfo> protocols() {
 }
 
 void apply_protocol(const Parameters& parameters, HostConfig& hosts) {
-  constexpr std::uint64_t kMostFirst = std::uint64_t{1} << 30;
   hosts.eager_limit_bytes = parameters.bytes("eager_limit");
-  const std::uint64_t most = std::min(hosts.eager_limit_bytes, kMostFirst);
   hosts.first_fragment_bytes = parameters.bytes("first_fragment");
-  if (hosts.first_fragment_bytes > most) {
-    parameters.fail("first_fragment", "it must be at most the eager limit, and 1GiB");
+  if (hosts.first_fragment_bytes > hosts.eager_limit_bytes) {
+    parameters.fail("first_fragment", "it must be at most the eager limit");
   }
   const std::string& rendezvous = parameters.text("rendezvous");
-  if (rendezvous != "put" && rendezvous != "get" && rendezvous != "pipeline") {
-    parameters.fail("rendezvous", "it must be put, get or pipeline");
-  }
   hosts.rendezvous = rendezvous == "get" ? Rendezvous::kGet : Rendezvous::kPut;
   const std::uint64_t fragment = parameters.bytes("fragment");
-  if (fragment == 0) parameters.fail("fragment", "it must be at least 1 byte");
-  const std::uint32_t depth = small(parameters, "pipeline_depth");
+  const std::uint32_t depth = count(parameters, "pipeline_depth");
   const bool in_fragments = rendezvous == "pipeline";
   hosts.fragment_bytes = in_fragments ? fragment : UINT64_MAX;
   hosts.pipeline_depth = in_fragments ? depth : 1;
-  hosts.connections_per_pair = small(parameters, "connections");
-  const std::int64_t rails = parameters.integer("rails");
-  if (rails < 1 || rails > UINT8_MAX) parameters.fail("rails", "it must be from 1 to 255");
-  hosts.rails = {.most = static_cast<std::uint32_t>(rails), .by_channel = true};
-  const std::string& answers = parameters.text("answers");
-  if (answers != "apart" && answers != "in_order") parameters.fail("answers", "it must be apart or in_order");
-  hosts.answers_apart = answers == "apart";
+  hosts.connections_per_pair = count(parameters, "connections");
+  hosts.rails = {.most = count(parameters, "rails"), .by_channel = true};
+  hosts.answers_apart = parameters.text("answers") == "apart";
 }
 
 }  // namespace weft::sim

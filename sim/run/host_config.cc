@@ -8,19 +8,13 @@
 
 namespace weft::sim {
 
-double ns_per_byte(const Parameters& parameters, std::string_view name) {
-  const double ns = parameters.real(name);
-  if (!(ns >= 0 && ns <= 1e6)) parameters.fail(name, "it must be from 0 to 1000000 ns per byte");
-  return ns;
-}
-
 HostConfig host_config(const Scenario& resolved) {
   HostConfig config;
   const Parameters hosts(hosts_section(), resolved.hosts);
   config.overhead = hosts.time("o");
-  config.overhead_per_byte = TimePerByte::ns(ns_per_byte(hosts, "O"));
+  config.overhead_per_byte = TimePerByte::ns(hosts.real("O"));
   set_protocol(resolved, config);
-  config.reduction_per_byte = TimePerByte::ns(ns_per_byte(hosts, "reduction_per_byte"));
+  config.reduction_per_byte = TimePerByte::ns(hosts.real("reduction_per_byte"));
   config.ranks_per_host = static_cast<std::uint32_t>(hosts.integer("ranks_per_host"));
   goal::CollectiveChoices choices;
   const auto given = [&](std::string_view name) {

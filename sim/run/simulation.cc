@@ -180,7 +180,6 @@ void Simulation::settle_routing() {
 std::int64_t Simulation::ranks_of(const Parameters& traffic, std::uint32_t ranks_per_host,
                                   std::uint32_t hosts_taken) const {
   const std::int64_t ranks = traffic.integer("ranks");
-  if (ranks < 0 || ranks > INT32_MAX) traffic.fail("ranks", "it must be from 0 to 2147483647");
   if (ranks > 0) return ranks;
   if (topology_ == nullptr) {
     traffic.fail("ranks",

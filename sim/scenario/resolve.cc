@@ -386,13 +386,6 @@ class Resolver {
       }
     }
     complete(left, scenario_.hosts);
-    const Parameters parameters(left, scenario_.hosts);
-    if (parameters.integer("ranks_per_host") < 1) parameters.fail("ranks_per_host", "it must be 1 or more");
-    for (const ParameterSpec& spec : left.parameters) {
-      if (spec.type == ParameterType::kReal && parameters.real(spec.name) < 0) {
-        parameters.fail(spec.name, "it must be 0 or more");
-      }
-    }
   }
 
   auto traffic_of(const Job& job) const {

@@ -265,7 +265,8 @@ const ModuleInfo& hosts_section() {
       .source = "T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, LSAP 2010",
       .parameters = {
           {"o", ParameterType::kTime, "1500ns", "Cpu time to send or to receive a message."},
-          {"O", ParameterType::kReal, "0", "Cpu time per byte sent or received, in ns per byte."},
+          {"O", ParameterType::kReal, "0", "Cpu time per byte sent or received, in ns per byte.",
+           from_to("0", "1000000")},
           {"S", ParameterType::kBytes, "auto",
            "Largest eager message; larger ones use rendezvous. auto: the protocol's eager limit."},
           {"protocol", ParameterType::kText, "auto",
@@ -273,8 +274,10 @@ const ModuleInfo& hosts_section() {
            "MPI "
            "library which the graph is of, else ideal."},
           {"reduction_per_byte", ParameterType::kReal, "0",
-           "Cpu time to combine a byte of received data inside a collective, in ns per byte."},
-          {"ranks_per_host", ParameterType::kInteger, "1", "Rank r runs on host r / ranks_per_host."},
+           "Cpu time to combine a byte of received data inside a collective, in ns per byte.",
+           from_to("0", "1000000")},
+          {"ranks_per_host", ParameterType::kInteger, "1", "Rank r runs on host r / ranks_per_host.",
+           at_least("1")},
       }};
   return info;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <compare>
 
 #include "sim/units/brackets.h"
 
@@ -68,6 +69,37 @@ void check_type(ParameterType type, std::string_view text) {
   }
 }
 
+// Of two values in text form. REQUIRES: both are of `type`, which has an order.
+std::partial_ordering compare(ParameterType type, std::string_view a, std::string_view b) {
+  switch (type) {
+    case ParameterType::kInteger:
+      return parse_integer(a) <=> parse_integer(b);
+    case ParameterType::kReal:
+      return parse_real(a) <=> parse_real(b);
+    case ParameterType::kTime:
+      return parse_time(a) <=> parse_time(b);
+    case ParameterType::kBandwidth:
+      return parse_bandwidth(a) <=> parse_bandwidth(b);
+    case ParameterType::kBytes:
+      return parse_bytes(a) <=> parse_bytes(b);
+    case ParameterType::kBoolean:
+    case ParameterType::kText:
+    case ParameterType::kFile:
+    case ParameterType::kNameOrFile:
+    case ParameterType::kTopologies:
+      break;
+  }
+  throw std::logic_error("a parameter without an order has a least or greatest value");
+}
+
+bool is_within(const Limits& limits, ParameterType type, const std::string& value) {
+  if (!limits.one_of.empty() && std::ranges::find(limits.one_of, value) == limits.one_of.end()) return false;
+  return (limits.least.empty() || compare(type, value, limits.least) >= 0) &&
+         (limits.above.empty() || compare(type, value, limits.above) > 0) &&
+         (limits.most.empty() || compare(type, value, limits.most) <= 0) &&
+         (limits.below.empty() || compare(type, value, limits.below) < 0);
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -90,6 +122,30 @@ bool is_text(ParameterType type) {
          type == ParameterType::kTopologies;
 }
 
+std::string to_string(const Limits& limits) {
+  if (!limits.one_of.empty()) {
+    std::string text = limits.one_of.front();
+    for (std::size_t i = 1; i < limits.one_of.size(); ++i) {
+      text += (i + 1 < limits.one_of.size() ? ", " : " or ") + limits.one_of[i];
+    }
+    return text;
+  }
+  if (!limits.least.empty() && !limits.most.empty()) {
+    return fmt::format("from {} to {}", limits.least, limits.most);
+  }
+  const auto clause = [](const char* word, const std::string& limit) {
+    return limit.empty() ? limit : fmt::format("{} {}", word, limit);
+  };
+  const std::string lower = clause("at least", limits.least) + clause("above", limits.above);
+  const std::string upper = clause("at most", limits.most) + clause("below", limits.below);
+  return lower.empty() || upper.empty() ? lower + upper : fmt::format("{} and {}", lower, upper);
+}
+
+std::string describe(const ParameterSpec& spec) {
+  const std::string limits = to_string(spec.limits);
+  return limits.empty() ? spec.help : fmt::format("{} It must be {}.", spec.help, limits);
+}
+
 Parameters::Parameters(const ModuleInfo& module, const std::map<std::string, std::string>& given,
                        const SourceLocation& location)
     : module_name_(module.name), location_(location) {
@@ -109,7 +165,7 @@ void Parameters::read(const ModuleInfo& module, const std::map<std::string, std:
     const std::string& value = found != given.end() ? found->second : spec.default_value;
     if (value.empty() && !is_text(spec.type)) {
       throw InputError(location_of(spec.name),
-                       fmt::format("{} needs a value for '{}': {}", module.name, spec.name, spec.help));
+                       fmt::format("{} needs a value for '{}': {}", module.name, spec.name, describe(spec)));
     }
     try {
       if (spec.default_value != kAutomatic || value != kAutomatic) check_type(spec.type, value);
@@ -118,7 +174,19 @@ void Parameters::read(const ModuleInfo& module, const std::map<std::string, std:
                        fmt::format("{}: {}: {}", module.name, spec.name, error.what()));
     }
     values_.emplace_back(spec.name, value);
+    check_limits(spec, value);
   }
+}
+
+void Parameters::check_limits(const ParameterSpec& spec, const std::string& value) const {
+  const bool is_word_for_default = value == spec.default_value && (value.empty() || value == kAutomatic);
+  if (is_word_for_default || is_within(spec.limits, spec.type, value)) return;
+  const std::vector<std::string>& words = spec.limits.one_of;
+  const std::string nearest = nearest_name(value, words);
+  const bool takes_auto =
+      spec.default_value == kAutomatic && std::ranges::find(words, kAutomatic) == words.end();
+  fail(spec.name, fmt::format("it must be {}{}{}", to_string(spec.limits), takes_auto ? ", or auto" : "",
+                              nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
 }
 
 const std::string& Parameters::find(std::string_view name) const {

@@ -7,10 +7,12 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/units/input_error.h"
@@ -36,6 +38,35 @@ enum class ParameterType : std::uint8_t {
 // A word of any kind, which may be empty?
 bool is_text(ParameterType type);
 
+// What a value may be, each in the text form a user writes; "" and an empty list: no such limit. A limit that
+// depends on another parameter is the module's own to check, with Parameters::fail().
+struct Limits {
+  std::string least = {};  // and anything more
+  std::string above = {};  // as least, but this value itself is refused
+  std::string most = {};
+  std::string below = {};                // as most, but this value itself is refused
+  std::vector<std::string> one_of = {};  // words, of a text
+
+  Limits up_to(std::string greatest) && {
+    most = std::move(greatest);
+    return std::move(*this);
+  }
+  Limits under(std::string bound) && {
+    below = std::move(bound);
+    return std::move(*this);
+  }
+};
+// How modules write them: at_least("1"), from_to("1", "64"), above("0").up_to("1"), above("0").under("1").
+inline Limits at_least(std::string least) { return {.least = std::move(least)}; }
+inline Limits above(std::string bound) { return {.above = std::move(bound)}; }
+inline Limits at_most(std::string most) { return {.most = std::move(most)}; }
+inline Limits from_to(std::string least, std::string most) {
+  return {.least = std::move(least), .most = std::move(most)};
+}
+inline Limits one_of(std::initializer_list<std::string> words) { return {.one_of = words}; }
+// "from 1 to 64", "above 0 and at most 1", "paper or patched"; "" where there are no limits.
+std::string to_string(const Limits& limits);
+
 // One parameter. `default_value` is in the same text form a user writes; "" means "must be given",
 // except for text of any kind, where "" is a value. "auto", for a number, time, bandwidth or size,
 // means that the module works the value out; users may write it too. Nothing else tells a default from the
@@ -44,8 +75,12 @@ struct ParameterSpec {
   std::string name;
   ParameterType type = ParameterType::kInteger;
   std::string default_value;
-  std::string help;  // one sentence, with the unit and the limits
+  std::string help;  // one sentence, with the unit; describe() adds the limits
+  // Checked wherever values are read, but for a default of "auto" or "".
+  Limits limits = {};
 };
+// The help and, where there are limits, a sentence on them: "Ports of a switch. It must be from 1 to 64."
+std::string describe(const ParameterSpec& spec);
 
 // One module of a kind. Names are lower case with underscores, as users write them.
 struct ModuleInfo {
@@ -73,8 +108,8 @@ struct ModuleChoice {
 class Parameters {
  public:
   Parameters() = default;
-  // Checks every given value against its type. Throws InputError at `location` for an unknown name (with
-  // the nearest known one), an ill-typed value, or a missing one that has no default.
+  // Checks every value against its type and limits. Throws InputError at `location` for an unknown name (with
+  // the nearest known one), an ill-typed value, one beyond its limits, or a missing one that has no default.
   Parameters(const ModuleInfo& module, const std::map<std::string, std::string>& given,
              const SourceLocation& location = {});
   // The same for a user's choice, with errors at the place where the value at fault was given. (A template so
@@ -99,12 +134,13 @@ class Parameters {
   bool automatic(std::string_view name) const;
   // Every parameter with its value in text form, in the module's order.
   const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
-  // For errors about a value that only the module can judge. `requirement` is a clause that ends the message
-  // "fat_tree: k is '5', but …": "it must be even".
+  // For errors about a value that only the module can judge, or that is beyond its limits. `requirement` is a
+  // clause that ends the message "fat_tree: k is '5', but …": "it must be even".
   [[noreturn]] void fail(std::string_view name, const std::string& requirement) const;
 
  private:
   void read(const ModuleInfo& module, const std::map<std::string, std::string>& given);
+  void check_limits(const ParameterSpec& spec, const std::string& value) const;
   const std::string& find(std::string_view name) const;
   const SourceLocation& location_of(std::string_view name) const;
 

@@ -7,14 +7,6 @@
 namespace weft::topologies {
 namespace {
 
-bool read_relative(const Parameters& parameters) {
-  const std::string& text = parameters.text("arrangement");
-  if (text != "relative" && text != "absolute") {
-    parameters.fail("arrangement", "it must be relative or absolute");
-  }
-  return text == "relative";
-}
-
 // Groups `distance` apart, at ports `port` and, if a group has one link each way, the next.
 void add_circle(std::vector<GlobalLink>& links, std::uint32_t groups, std::uint32_t distance,
                 std::uint32_t port) {
@@ -31,13 +23,14 @@ std::vector<ParameterSpec> with_global_links(std::vector<ParameterSpec> own) {
                  "Links between every two groups; auto: until all global ports are used."});
   own.push_back(
       {"arrangement", ParameterType::kText, "relative",
-       "Where global port n of group G leads: relative (to G + n + 1) or absolute (to the n-th other)."});
+       "Where global port n of group G leads: relative (to G + n + 1) or absolute (to the n-th other).",
+       one_of({"relative", "absolute"})});
   return own;
 }
 
 std::vector<GlobalLink> read_global_links(const Parameters& parameters, std::uint32_t groups,
                                           std::uint32_t ports) {
-  const bool relative = read_relative(parameters);
+  const bool relative = parameters.text("arrangement") == "relative";
   std::vector<GlobalLink> links;
   if (groups == 1) return links;
   const std::uint32_t others = groups - 1, most = ports / others;

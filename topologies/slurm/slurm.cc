@@ -44,12 +44,14 @@ const ModuleInfo& info() {
            "without any are left out."},
           {"nics", ParameterType::kInteger, "1", "Links of a host to each of its switches, 1 to 64."},
           {"oversubscription", ParameterType::kReal, "1",
-           "Where `uplinks` is auto: what a switch can take from below, through what its links up carry."},
+           "Where `uplinks` is auto: what a switch can take from below, through what its links up carry.",
+           above("0").up_to("1000000")},
           {"uplinks", ParameterType::kInteger, "auto",
            "Links from a switch to each switch above it; auto: as many as `oversubscription` asks for."},
           {"top", ParameterType::kText, "switch",
            "What the top of the tree is: switch, as the file has it, or mesh: no switch, but links between "
-           "every two of those below it (or between all tops), as in a dragonfly."},
+           "every two of those below it (or between all tops), as in a dragonfly.",
+           one_of({"switch", "mesh"})},
           {"links_per_pair", ParameterType::kInteger, "auto",
            "With top=mesh: links between every two; auto: as many as their links up would be, shared out."},
       }),
@@ -109,18 +111,13 @@ class Builder {
   void read_parameters() {
     nics_ = count_parameter(parameters_, "nics", kMostNics);
     oversubscription_ = parameters_.real("oversubscription");
-    if (!(oversubscription_ > 0 && oversubscription_ <= 1e6)) {
-      parameters_.fail("oversubscription", "it must be above 0 and at most 1000000");
-    }
     if (!parameters_.automatic("uplinks")) {
       uplinks_ = count_parameter(parameters_, "uplinks", kMostLinks);
       if (oversubscription_ != 1) {
         parameters_.fail("oversubscription", "uplinks tells the links up already; leave one of them out");
       }
     }
-    const std::string& top = parameters_.text("top");
-    if (top != "switch" && top != "mesh") parameters_.fail("top", "it must be switch or mesh");
-    mesh_ = top == "mesh";
+    mesh_ = parameters_.text("top") == "mesh";
     if (!mesh_ && !parameters_.automatic("links_per_pair")) {
       parameters_.fail("links_per_pair", "it is for top=mesh; leave it out");
     }

@@ -9,33 +9,38 @@ constexpr const char* kPat =
 
 ParameterSpec protocol() {
   return {"protocol", ParameterType::kText, "simple",
-          "How data are written: simple, ll (twice the bytes) or ll128 (16/15 of them)."};
+          "How data are written: simple, ll (twice the bytes) or ll128 (16/15 of them).",
+          one_of({"simple", "ll", "ll128"})};
 }
 ParameterSpec channels() {
   return {"channels", ParameterType::kInteger, "16",
-          "Channels, each with its own ring or tree and its share of the data; at most 64."};
+          "Channels, each with its own ring or tree and its share of the data.", from_to("1", "64")};
 }
 ParameterSpec per_node() {
-  return {"ranks_per_node", ParameterType::kInteger, "8", "Consecutive ranks that share a node."};
+  return {"ranks_per_node", ParameterType::kInteger, "8", "Consecutive ranks that share a node.",
+          from_to("1", "2147483647")};
 }
 ParameterSpec chunk() {
-  return {"chunk", ParameterType::kBytes, "0B", "Longest chunk of a channel; 0 for what NCCL takes."};
+  return {"chunk", ParameterType::kBytes, "0B", "Longest chunk of a channel; 0 for what NCCL takes.",
+          at_most("1GiB")};
 }
 ParameterSpec least_chunk() {
   return {"least_chunk", ParameterType::kBytes, "0B",
           "Of LL and LL128: no chunk but the last is shorter, and channels take chunks in turns, as before "
-          "2.20."};
+          "2.20.",
+          at_most("1GiB")};
 }
 ParameterSpec chunk_grain() {
   return {"chunk_grain", ParameterType::kBytes, "0B",
-          "Of LL and LL128: chunks of the last turn are multiples of it, as in 2.20 and 2.21."};
+          "Of LL and LL128: chunks of the last turn are multiples of it, as in 2.20 and 2.21.",
+          at_most("1GiB")};
 }
 ParameterSpec only_simple() {
-  return {"protocol", ParameterType::kText, "simple", "How data are written: simple only."};
+  return {"protocol", ParameterType::kText, "simple", "How data are written.", one_of({"simple"})};
 }
 ParameterSpec efficiency() {
   return {"efficiency", ParameterType::kInteger, std::to_string(kNvlsPercent),
-          "Percent of a GPU's links that it reaches: 85 on Hopper, 74 on Blackwell."};
+          "Percent of a GPU's links that it reaches: 85 on Hopper, 74 on Blackwell.", from_to("1", "100")};
 }
 std::vector<ParameterSpec> nvls_parameters() {
   return {only_simple(), channels(), per_node(), chunk(), efficiency()};
@@ -134,10 +139,12 @@ std::vector<CollectiveAlgorithm> algorithms() {
         kSource,
         {protocol(),
          per_node(),
-         {"channels", ParameterType::kInteger, "4", "Channels of an exchange, which divide its bytes."},
+         {"channels", ParameterType::kInteger, "4", "Channels of an exchange, which divide its bytes.",
+          from_to("1", "64")},
          {"chunk", ParameterType::kBytes, "128KiB",
-          "What a channel has copied before the first of it leaves; 0 for all."},
-         {"parallel", ParameterType::kInteger, "32", "Exchanges under way; 0 for all."}}},
+          "What a channel has copied before the first of it leaves; 0 for all.", at_most("1GiB")},
+         {"parallel", ParameterType::kInteger, "32", "Exchanges under way; 0 for all.",
+          from_to("0", "2147483647")}}},
        CollectiveKind::kAlltoall,
        alltoall_p2p,
        p2p_lanes},

@@ -65,9 +65,7 @@ Node behind_links(Node node, double gpu_gbs) {
 
 std::uint32_t parse_bundle(const Parameters& parameters) {
   if (parameters.automatic("bundle")) return 0;
-  const std::int64_t value = parameters.integer("bundle");
-  if (value < 1 || value > 64) parameters.fail("bundle", "it must be from 1 to 64, or auto");
-  return static_cast<std::uint32_t>(value);
+  return static_cast<std::uint32_t>(parameters.integer("bundle"));
 }
 
 double messages_of(const CollectiveCall& call) {

@@ -13,11 +13,9 @@
 namespace weft::goal::nccl {
 namespace {
 
-std::optional<std::uint32_t> count(const Parameters& parameters, std::string_view name, std::int64_t most) {
+std::optional<std::uint32_t> count(const Parameters& parameters, std::string_view name) {
   if (parameters.automatic(name)) return std::nullopt;
-  const std::int64_t value = parameters.integer(name);
-  if (value < 1 || value > most) parameters.fail(name, fmt::format("it must be from 1 to {}", most));
-  return static_cast<std::uint32_t>(value);
+  return static_cast<std::uint32_t>(parameters.integer(name));
 }
 
 // As the list of collective algorithms has it.
@@ -38,8 +36,8 @@ std::string exchanges(const Tuner& tuner, const Collective& collective, std::uin
 
 Tuner tuner_of(const Parameters& parameters) {
   Node node = node_preset(parameters.text("node"));
-  if (const auto gpus = count(parameters, "gpus_per_node", 1024)) node = with_gpus(node, *gpus);
-  node.nics = count(parameters, "nics_per_node", 1024).value_or(node.nics);
+  if (const auto gpus = count(parameters, "gpus_per_node")) node = with_gpus(node, *gpus);
+  node.nics = count(parameters, "nics_per_node").value_or(node.nics);
   if (parameters.text("gpu") != "auto") node.gpu = gpu_preset(parameters.text("gpu"));
   node.gpu = with_parameters(node.gpu, parameters);
   if (!parameters.automatic("nic_rate")) {
@@ -51,9 +49,9 @@ Tuner tuner_of(const Parameters& parameters) {
                       .replayed = true,
                       .algorithms = Allowed::algorithms(list("algo")),
                       .protocols = Allowed::protocols(list("proto")),
-                      .min_channels = count(parameters, "min_channels", 64),
-                      .max_channels = count(parameters, "max_channels", 64),
-                      .threads = count(parameters, "threads", 512)});
+                      .min_channels = count(parameters, "min_channels"),
+                      .max_channels = count(parameters, "max_channels"),
+                      .threads = count(parameters, "threads")});
 }
 
 std::uint32_t ranks_of_a_node(const std::vector<Rank>& members, std::uint32_t gpus) {

@@ -15,8 +15,6 @@
 namespace weft::goal {
 namespace {
 
-constexpr std::int64_t kMostRanks = 1 << 24;
-
 // The names of columns, below a line of ranks where there is one, which may be long.
 bool looks_like_aicb(const std::filesystem::path& path) {
   const std::string head = first_bytes(path, 1 << 20);
@@ -29,14 +27,11 @@ AicbTime parse_time_unit(const Parameters& parameters) {
   const std::string& text = parameters.text("time");
   if (text == "auto") return AicbTime::kAuto;
   if (text == "ns") return AicbTime::kNanoseconds;
-  if (text != "ms") parameters.fail("time", "it must be auto, ns or ms");
   return AicbTime::kMilliseconds;
 }
 
 std::uint32_t number(const Parameters& parameters, const char* name) {
-  const std::int64_t value = parameters.integer(name);
-  if (value < 0 || value > kMostRanks) parameters.fail(name, "it must be 0 to " + std::to_string(kMostRanks));
-  return static_cast<std::uint32_t>(value);
+  return static_cast<std::uint32_t>(parameters.integer(name));
 }
 
 Graph import_aicb(const std::filesystem::path& path, const Parameters& parameters, PackInfo& info) {
@@ -60,29 +55,30 @@ Graph import_aicb(const std::filesystem::path& path, const Parameters& parameter
 }  // namespace
 
 Importer aicb_importer() {
-  return {
-      .info = {.name = "aicb",
-               .summary =
-                   "Workloads and logs of AICB: CSV with a row for each communication and computation.",
-               .source = "aliyun/aicb, log_analyzer/log.py and workload_applyer.py",
-               .parameters = {{"ranks", ParameterType::kInteger, "0",
-                               "Number of ranks (0: as the file says)."},
-                              {"tp", ParameterType::kInteger, "0",
-                               "Ranks of tensor parallelism (0: as tp_group has them)."},
-                              {"pp", ParameterType::kInteger, "0",
-                               "Stages of the pipeline (0: as pp_group has them)."},
-                              {"ep", ParameterType::kInteger, "0",
-                               "Ranks of a group of experts (0: as ep_group has them)."},
-                              {"time", ParameterType::kText, "auto",
-                               "Unit of the times of computations: ns, ms, or auto (ms in logs of runs)."},
-                              {"skip_init", ParameterType::kBoolean, "false",
-                               "Leave out setting up: the rows before the first epoch_end."},
-                              {"device", ParameterType::kNameOrFile, "",
-                               "Reckon computations without a time on this device (weft list devices)."}}},
-      .looks_like = "CSV that begins with comm_type,comm_group",
-      .span = "",
-      .sniff = looks_like_aicb,
-      .import = import_aicb};
+  return {.info = {.name = "aicb",
+                   .summary =
+                       "Workloads and logs of AICB: CSV with a row for each communication and computation.",
+                   .source = "aliyun/aicb, log_analyzer/log.py and workload_applyer.py",
+                   .parameters =
+                       {{"ranks", ParameterType::kInteger, "0", "Number of ranks (0: as the file says).",
+                         from_to("0", "16777216")},
+                        {"tp", ParameterType::kInteger, "0",
+                         "Ranks of tensor parallelism (0: as tp_group has them).", from_to("0", "16777216")},
+                        {"pp", ParameterType::kInteger, "0",
+                         "Stages of the pipeline (0: as pp_group has them).", from_to("0", "16777216")},
+                        {"ep", ParameterType::kInteger, "0",
+                         "Ranks of a group of experts (0: as ep_group has them).", from_to("0", "16777216")},
+                        {"time", ParameterType::kText, "auto",
+                         "Unit of the times of computations: ns, ms, or auto (ms in logs of runs).",
+                         one_of({"auto", "ns", "ms"})},
+                        {"skip_init", ParameterType::kBoolean, "false",
+                         "Leave out setting up: the rows before the first epoch_end."},
+                        {"device", ParameterType::kNameOrFile, "",
+                         "Reckon computations without a time on this device (weft list devices)."}}},
+          .looks_like = "CSV that begins with comm_type,comm_group",
+          .span = "",
+          .sniff = looks_like_aicb,
+          .import = import_aicb};
 }
 
 }  // namespace weft::goal

@@ -126,7 +126,6 @@ ChakraDeps parse_deps(const Parameters& parameters) {
   const std::string& text = parameters.text("deps");
   if (text == "auto") return ChakraDeps::kAuto;
   if (text == "all") return ChakraDeps::kAll;
-  if (text != "data") parameters.fail("deps", "it must be auto, all or data");
   return ChakraDeps::kData;
 }
 
@@ -189,13 +188,10 @@ namespace {
 
 Graph import_traces(const TracePaths& paths, const Parameters& parameters, PackInfo& info) {
   const std::int64_t ranks = parameters.integer("ranks");
-  if (ranks < 0 || ranks > kMostRanks) parameters.fail("ranks", "it must be 0 to 16777216");
   const double gflops = parameters.real("gflops");
-  if (!(gflops >= 0)) parameters.fail("gflops", "it must be 0 or more");
   const std::string& device = parameters.text("device");
   if (gflops > 0 && !device.empty()) parameters.fail("gflops", "a device is given, too");
   const std::int64_t element_bytes = parameters.integer("element_bytes");
-  if (element_bytes < 1 || element_bytes > 8) parameters.fail("element_bytes", "it must be 1 to 8");
   return import_chakra(paths,
                        {.ranks = static_cast<Rank>(ranks),
                         .reckoning = {.gflops = gflops,
@@ -216,19 +212,23 @@ Importer chakra_importer() {
            .source = "mlcommons/chakra, schema/protobuf/et_def.proto",
            .parameters =
                {{"ranks", ParameterType::kInteger, "0",
-                 "Number of ranks; those without a file do what another does (0: as many as files)."},
+                 "Number of ranks; those without a file do what another does (0: as many as files).",
+                 from_to("0", "16777216")},
                 {"groups", ParameterType::kFile, "",
                  "File with the ranks of communicator groups (default: *comm_group*.json in the folder, or "
                  "NAME.json beside NAME.RANK.et)."},
                 {"deps", ParameterType::kText, "auto",
-                 "Dependencies that hold: all, data, or auto (all, unless these make a circle)."},
+                 "Dependencies that hold: all, data, or auto (all, unless these make a circle).",
+                 one_of({"auto", "all", "data"})},
                 {"gflops", ParameterType::kReal, "0",
-                 "Rate of compute nodes that have num_ops and no duration, in 10^9 operations a second."},
+                 "Rate of compute nodes that have num_ops and no duration, in 10^9 operations a second.",
+                 at_least("0")},
                 {"device", ParameterType::kNameOrFile, "",
                  "Reckon such nodes on this device instead (weft list devices)."},
                 {"element_bytes", ParameterType::kInteger, "1",
                  "Bytes of what comm_size and tensor_size count: 2 for STAGE's files, if tensors are "
-                 "bf16."}}},
+                 "bf16.",
+                 from_to("1", "8")}}},
       .looks_like = "NAME.RANK.et, JSON with workload_graph, or a folder of such files",
       .span = "",
       .sniff = sniff,

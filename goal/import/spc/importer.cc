@@ -16,43 +16,21 @@ bool looks_like_spc(const std::filesystem::path& path) {
   return is_spc_line(std::string_view(head).substr(0, head.find('\n')));
 }
 
-std::uint32_t integer_in(const Parameters& parameters, std::string_view name, std::int64_t most) {
-  const std::int64_t value = parameters.integer(name);
-  if (value < 1 || value > most) parameters.fail(name, "it must be from 1 to " + std::to_string(most));
-  return static_cast<std::uint32_t>(value);
-}
-
-std::uint64_t bytes_in(const Parameters& parameters, std::string_view name, std::uint64_t least) {
-  constexpr std::uint64_t kMost = 1ull << 40;
-  const std::uint64_t value = parameters.bytes(name);
-  if (value < least || value > kMost) {
-    parameters.fail(name, "it must be from " + std::to_string(least) + "B to 1TiB");
-  }
-  return value;
-}
-
-Bandwidth rate_of(const Parameters& parameters, std::string_view name) {
-  const Bandwidth rate = parameters.bandwidth(name);
-  if (rate < kLeastRate) parameters.fail(name, "it must be at least 1Mbps");
-  return rate;
+std::uint32_t whole(const Parameters& parameters, std::string_view name) {
+  return static_cast<std::uint32_t>(parameters.integer(name));
 }
 
 StorageSystem system_of(const Parameters& parameters) {
-  constexpr std::int64_t kMostRanks = 1 << 24;
-  constexpr Time kMostAccess = Time::us(1'000'000'000);
   StorageSystem system;
-  if (!parameters.automatic("hosts")) system.hosts = integer_in(parameters, "hosts", kMostRanks);
-  system.servers = integer_in(parameters, "servers", kMostRanks);
-  system.block = integer_in(parameters, "block", 1 << 20);
-  system.stripe = bytes_in(parameters, "stripe", 1);
-  system.command = bytes_in(parameters, "command", 0);
-  system.completion = bytes_in(parameters, "completion", 0);
-  system.read_rate = rate_of(parameters, "read_rate");
-  system.write_rate = rate_of(parameters, "write_rate");
+  if (!parameters.automatic("hosts")) system.hosts = whole(parameters, "hosts");
+  system.servers = whole(parameters, "servers");
+  system.block = whole(parameters, "block");
+  system.stripe = parameters.bytes("stripe");
+  system.command = parameters.bytes("command");
+  system.completion = parameters.bytes("completion");
+  system.read_rate = parameters.bandwidth("read_rate");
+  system.write_rate = parameters.bandwidth("write_rate");
   system.access = parameters.time("access");
-  if (system.access < Time() || system.access > kMostAccess) {
-    parameters.fail("access", "it must be from 0 to 1000 s");
-  }
   system.closed_loop = parameters.boolean("closed_loop");
   return system;
 }
@@ -88,16 +66,20 @@ Graph import_spc(const std::filesystem::path& path, const Parameters& parameters
 std::vector<ParameterSpec> parameters() {
   return {
       {"hosts", ParameterType::kInteger, "auto",
-       "Hosts that ask; auto: one for each storage unit (ASU) of the trace. More units share them in turn."},
-      {"servers", ParameterType::kInteger, "8", "Storage servers."},
-      {"block", ParameterType::kInteger, "512", "Bytes of a block, which addresses (LBA) count."},
+       "Hosts that ask; auto: one for each storage unit (ASU) of the trace. More units share them in turn.",
+       from_to("1", "16777216")},
+      {"servers", ParameterType::kInteger, "8", "Storage servers.", from_to("1", "16777216")},
+      {"block", ParameterType::kInteger, "512", "Bytes of a block, which addresses (LBA) count.",
+       from_to("1", "1048576")},
       {"stripe", ParameterType::kBytes, "1MiB",
-       "So much of a storage unit lies on one server; then comes the next."},
-      {"command", ParameterType::kBytes, "64B", "Bytes of a request beside the data."},
-      {"completion", ParameterType::kBytes, "16B", "Bytes of an answer beside the data."},
-      {"read_rate", ParameterType::kBandwidth, "48Gbps", "Reading, of a server's device."},
-      {"write_rate", ParameterType::kBandwidth, "12Gbps", "Writing, of a server's device."},
-      {"access", ParameterType::kTime, "0ns", "Time of a server's device for each request, besides."},
+       "So much of a storage unit lies on one server; then comes the next.", from_to("1B", "1TiB")},
+      {"command", ParameterType::kBytes, "64B", "Bytes of a request beside the data.", at_most("1TiB")},
+      {"completion", ParameterType::kBytes, "16B", "Bytes of an answer beside the data.", at_most("1TiB")},
+      {"read_rate", ParameterType::kBandwidth, "48Gbps", "Reading, of a server's device.", at_least("1Mbps")},
+      {"write_rate", ParameterType::kBandwidth, "12Gbps", "Writing, of a server's device.",
+       at_least("1Mbps")},
+      {"access", ParameterType::kTime, "0ns", "Time of a server's device for each request, besides.",
+       from_to("0", "1000s")},
       {"closed_loop", ParameterType::kBoolean, "false",
        "Each I/O starts when its host's last one has ended; by default at its time in the trace."}};
 }

@@ -10,7 +10,7 @@ namespace weft::goal {
 // The parameter `efficiency` of a generator: a factor on the device's speed, by default "auto", the device's
 // `step_efficiency`.
 ParameterSpec efficiency_parameter();
-// Its value for this device. Throws InputError if that isn't above 0 and at most 1000.
+// Its value for this device.
 double efficiency(const Parameters& parameters, const Device& device);
 
 }  // namespace weft::goal

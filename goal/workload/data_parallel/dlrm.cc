@@ -65,8 +65,8 @@ class DlrmProgram {
         buckets_(parameters, ranks),
         tables_(parameters, ranks),
         shape_(parameters, static_cast<std::uint32_t>(tables_.tables.size()), tables_.dim),
-        batch_(integer_in(parameters, "batch", 1, 1u << 30)),
-        iterations_(integer_in(parameters, "iterations", 1, 1'000'000)) {
+        batch_(whole(parameters, "batch")),
+        iterations_(whole(parameters, "iterations")) {
     if (batch_ < ranks) parameters.fail("batch", fmt::format("it must be {} at least, one a rank", ranks));
     tables_.check_memory(parameters, processor_.device().memory_bytes());
   }
@@ -211,17 +211,20 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
 std::vector<ParameterSpec> parameters_of_dlrm() {
   std::vector<ParameterSpec> all = EmbeddingTables::parameters();
   const std::vector<ParameterSpec> own = {
-      {"dense", ParameterType::kInteger, "13", "Numbers of a sample that go into the bottom layers."},
+      {"dense", ParameterType::kInteger, "13", "Numbers of a sample that go into the bottom layers.",
+       from_to("1", "1048576")},
       {"bottom", ParameterType::kText, "[512,256,128]",
        "Outputs of the bottom layers; the last are dim of the tables."},
       {"top", ParameterType::kText, "[1024,1024,512,256,1]", "Outputs of the top layers."},
-      {"batch", ParameterType::kInteger, "65536", "Samples of a step over all ranks."}};
+      {"batch", ParameterType::kInteger, "65536", "Samples of a step over all ranks.",
+       from_to("1", "1073741824")}};
   all.insert(all.end(), own.begin(), own.end());
   return with_replica_parameters(std::move(all),
                                  {"efficiency", ParameterType::kReal, "0.55",
                                   "Factor on the device's speed. Steps are many small kernels, and what was "
-                                  "published of A100s reached about "
-                                  "half of the times of the products and tables; 1: all of them."});
+                                  "published of A100s reached about half of the times of the products and "
+                                  "tables; 1: all of them.",
+                                  above("0").up_to("1000")});
 }
 
 }  // namespace
@@ -230,7 +233,7 @@ DlrmShape::DlrmShape(const Parameters& parameters, std::uint32_t number_of_table
                      std::uint32_t dim_of_tables)
     : features(number_of_tables + 1),
       dim(dim_of_tables),
-      bottom(layers_of(parameters, "bottom", integer_in(parameters, "dense", 1, 1u << 20))),
+      bottom(layers_of(parameters, "bottom", whole(parameters, "dense"))),
       top(layers_of(parameters, "top", top_inputs())) {
   if (bottom.back().out != dim)
     parameters.fail("bottom", fmt::format("its last layer must have dim outputs, {}", dim));

@@ -12,10 +12,7 @@ namespace weft::goal {
 namespace {
 
 Precision precision_of(const Parameters& parameters, const char* name) {
-  const std::string& word = parameters.text(name);
-  if (word == "bf16") return Precision::kBf16;
-  if (word == "fp32") return Precision::kFp32;
-  parameters.fail(name, "it must be bf16 or fp32");
+  return parameters.text(name) == "bf16" ? Precision::kBf16 : Precision::kFp32;
 }
 
 std::uint64_t bytes_of(Precision precision) { return precision == Precision::kFp32 ? 4 : 2; }
@@ -37,12 +34,13 @@ std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> ow
   const std::vector<ParameterSpec> common = {
       {"bucket", ParameterType::kBytes, "25MiB",
        "Gradients that are all-reduced together, counted in fp32; the first of a step are 1 MiB at most."},
-      {"gradients", ParameterType::kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."},
-      {"precision", ParameterType::kText, "bf16", "Of products and activations: bf16 or fp32."},
+      {"gradients", ParameterType::kText, "fp32", "Format in which gradients are reduced.",
+       one_of({"fp32", "bf16"})},
+      {"precision", ParameterType::kText, "bf16", "Of products and activations.", one_of({"bf16", "fp32"})},
       {"device", ParameterType::kText, "h100", "What computes: `weft list devices`."},
       std::move(efficiency),
       overlap_slowdown_parameter(),
-      iterations_parameter(),
+      iterations_parameter("1000000"),
       ranks_parameter()};
   own.insert(own.end(), common.begin(), common.end());
   return own;

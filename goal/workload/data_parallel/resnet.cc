@@ -103,7 +103,7 @@ LayerTimes times_of(const CnnLayer& layer, const Processor& processor, std::uint
 }
 
 std::vector<CnnLayer> layers_of(const Parameters& parameters) {
-  return resnet_layers(parameters.text("model"), integer_in(parameters, "image", 32, 4096));
+  return resnet_layers(parameters.text("model"), whole(parameters, "image"));
 }
 
 // Running means and variances, which the first rank sends to all before a step.
@@ -119,10 +119,10 @@ class ResnetProgram {
       : layers_(layers_of(parameters)),
         processor_(parameters),
         gradients_(parameters, ranks),
-        iterations_(integer_in(parameters, "iterations", 1, 1'000'000)),
+        iterations_(whole(parameters, "iterations")),
         buffers_(parameters.boolean("buffers") ? buffer_bytes(layers_) : 0),
         optimizer_ns_(processor_.memory_ns(kMomentumBytes * static_cast<double>(goal::parameters(layers_)))) {
-    const std::uint32_t batch = integer_in(parameters, "batch", 1, 1u << 20);
+    const std::uint32_t batch = whole(parameters, "batch");
     for (const CnnLayer& layer : layers_)
       times_.push_back(times_of(layer, processor_, batch, times_.empty()));
   }
@@ -183,12 +183,12 @@ std::vector<ParameterSpec> parameters_of_resnet() {
       {
           {"model", ParameterType::kText, "resnet50",
            "Layers: resnet18, resnet34, resnet50, resnet101, resnet152 or wide_resnet50_2."},
-          {"batch", ParameterType::kInteger, "256", "Images of each rank and step."},
-          {"image", ParameterType::kInteger, "224", "Pixels of an image's side."},
+          {"batch", ParameterType::kInteger, "256", "Images of each rank and step.", from_to("1", "1048576")},
+          {"image", ParameterType::kInteger, "224", "Pixels of an image's side.", from_to("32", "4096")},
           {"buffers", ParameterType::kBoolean, "true",
            "Rank 0 sends the running means and variances to all before each step."},
       },
-      {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."});
+      {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed.", above("0").up_to("1000")});
 }
 
 }  // namespace

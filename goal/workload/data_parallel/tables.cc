@@ -113,8 +113,7 @@ void place(const Parameters& parameters, const EmbeddingTables& all, std::vector
   const std::string& word = parameters.text("placement");
   if (word == "balanced") return place_greedily(all, by_work, ranks);
   if (word == "bytes") return place_greedily(all, by_bytes, ranks);
-  if (word == "round_robin") return place_in_turn(all, ranks);
-  parameters.fail("placement", "it must be balanced, bytes or round_robin");
+  return place_in_turn(all, ranks);
 }
 
 }  // namespace
@@ -136,22 +135,24 @@ std::vector<ParameterSpec> EmbeddingTables::parameters() {
   return {{"tables", ParameterType::kText, "criteo_1tb",
            "Rows of the tables of embeddings: criteo_1tb or criteo_1tb_multihot (MLPerf's), or a list like "
            "[1000000,2000]."},
-          {"dim", ParameterType::kInteger, "128", "Values of an embedding, in fp32."},
+          {"dim", ParameterType::kInteger, "128", "Values of an embedding, in fp32.", from_to("1", "65536")},
           {"lookups", ParameterType::kText, "auto",
            "Rows that are summed for a sample, one number or one for each table; auto: as the tables by name "
            "have, else 1."},
           {"columns", ParameterType::kInteger, "0",
-           "Parts that each table is divided in, by columns; 0: so many that no rank is left without."},
+           "Parts that each table is divided in, by columns; 0: so many that no rank is left without.",
+           at_least("0")},
           {"placement", ParameterType::kText, "balanced",
            "Which rank gets which part, the largest first: balanced (least looked up and sent), bytes (least "
-           "memory) or round_robin (in the order of the tables)."}};
+           "memory) or round_robin (in the order of the tables).",
+           one_of({"balanced", "bytes", "round_robin"})}};
 }
 
 EmbeddingTables::EmbeddingTables(const Parameters& parameters, std::uint32_t number_of_ranks) {
   const KnownTables known = given_tables(parameters);
   const std::vector<std::uint32_t> lookups = lookups_of(parameters, known);
   for (std::size_t i = 0; i < known.rows.size(); ++i) tables.push_back({known.rows[i], lookups[i]});
-  dim = integer_in(parameters, "dim", 1, 1u << 16);
+  dim = whole(parameters, "dim");
   parts = parts_of(parameters, dim, tables.size(), number_of_ranks);
   ranks.resize(number_of_ranks);
   place(parameters, *this, ranks);

@@ -59,7 +59,7 @@ std::uint32_t own_ranks(const Parameters& given) {
   const Parameters parameters = asked(given).parameters;
   std::uint64_t product = 1;
   for (const char* axis : {"tp", "pp", "cp", "dp"}) {
-    product *= integer_in(parameters, axis, axis == std::string_view("dp") ? 0 : 1, 1u << 20);
+    product *= whole(parameters, axis);
     if (product > INT32_MAX) parameters.fail(axis, "there would be more than 2147483647 ranks");
   }
   return static_cast<std::uint32_t>(product);
@@ -165,9 +165,11 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
   };
 }
 
-std::vector<ParameterSpec> parameters_of_llm() {
-  constexpr auto kInteger = ParameterType::kInteger;
-  constexpr auto kText = ParameterType::kText;
+constexpr auto kInteger = ParameterType::kInteger;
+constexpr auto kText = ParameterType::kText;
+
+// The model, and which ranks have what of it.
+std::vector<ParameterSpec> layout_parameters() {
   return {
       {"model", ParameterType::kNameOrFile, "llama3_8b",
        "A model by name (the README of goal/workload/llm lists them), or a config.json of Hugging Face."},
@@ -175,62 +177,86 @@ std::vector<ParameterSpec> parameters_of_llm() {
        "A file of arguments to take from what isn't given here (or is given as the default): a script or "
        "list of "
        "Megatron-LM's, --name value, also as .yaml; or torchtitan's .toml."},
-      {"tp", kInteger, "1", "Tensor parallelism: ranks that divide each layer."},
-      {"sp", kText, "auto",
-       "Sequence parallelism between the blocks of tp: true, false, or auto: where tp is above 1."},
+      {"tp", kInteger, "1", "Tensor parallelism: ranks that divide each layer.", from_to("1", "1048576")},
+      {"sp", kText, "auto", "Sequence parallelism between the blocks of tp; auto: where tp is above 1.",
+       one_of({"auto", "true", "false"})},
       {"tp_overlap", ParameterType::kBoolean, "false",
        "Gathering and reducing of tp go piece by piece beside the products of their block, as with "
-       "Transformer "
-       "Engine's user buffers (--tp-comm-overlap)."},
-      {"pp", kInteger, "1", "Pipeline stages."},
-      {"vp", kInteger, "1", "Parts of the model that each stage has (virtual stages); above 1: interleaved."},
-      {"cp", kInteger, "1", "Context parallelism: ranks that divide each sequence."},
+       "Transformer Engine's user buffers (--tp-comm-overlap)."},
+      {"pp", kInteger, "1", "Pipeline stages.", from_to("1", "1048576")},
+      {"vp", kInteger, "1", "Parts of the model that each stage has (virtual stages); above 1: interleaved.",
+       from_to("1", "1048576")},
+      {"cp", kInteger, "1", "Context parallelism: ranks that divide each sequence.", from_to("1", "1048576")},
       {"cp_exchange", kText, "ring",
-       "How they share keys and values: ring, or gather (all-gather, as Llama 3)."},
-      {"dp", kInteger, "0", "Data parallelism: replicas of the model; 0: as many as the ranks make."},
-      {"ep", kInteger, "1", "Expert parallelism: ranks of a stage that divide the experts among them."},
+       "How they share keys and values: ring, or gather (all-gather, as Llama 3).",
+       one_of({"ring", "gather"})},
+      {"dp", kInteger, "0", "Data parallelism: replicas of the model; 0: as many as the ranks make.",
+       from_to("0", "1048576")},
+      {"ep", kInteger, "1", "Expert parallelism: ranks of a stage that divide the experts among them.",
+       from_to("1", "1048576")},
       {"expert_skew", ParameterType::kReal, "0",
        "How unequal the experts' numbers of tokens are: Zipf's exponent of their popularity, in an order "
-       "drawn for each layer; 0: all get as many."},
+       "drawn for each layer; 0: all get as many.",
+       from_to("0", "10")},
       {"order", kText, "megatron",
        "Which ranks are neighbors: megatron (tp, cp, dp, pp from the inside out) or llama3 (tp, cp, pp, "
-       "dp)."},
+       "dp).",
+       one_of({"megatron", "llama3"})}};
+}
+
+std::vector<ParameterSpec> parameters_of_llm() {
+  std::vector<ParameterSpec> all = layout_parameters();
+  const std::vector<ParameterSpec> steps = {
       {"schedule", kText, "auto",
-       "Order of micro-batches: 1f1b, interleaved, gpipe, zb1p, zb2p, zbv, dualpipe; auto: 1f1b, interleaved "
-       "if vp is above 1."},
+       "Order of micro-batches; auto: 1f1b, interleaved "
+       "if vp is above 1.",
+       one_of({"auto", "1f1b", "interleaved", "gpipe", "zb1p", "zb2p", "zbv", "dualpipe"})},
       {"sharding", kText, "zero1",
        "Data parallelism: none (gradients are all-reduced), zero1 (Megatron's distributed optimizer) or fsdp "
-       "(zero3)."},
+       "(zero3).",
+       one_of({"none", "zero1", "fsdp", "zero3"})},
       {"dp_overlap", kText, "all",
-       "What of dp goes beside computation: all, gradients (weights are all there before the step begins), or "
-       "none, as Megatron-LM without --overlap-grad-reduce and --overlap-param-gather."},
+       "What of dp goes beside computation: all, gradients (weights are all there before the step begins), "
+       "or "
+       "none, as Megatron-LM without --overlap-grad-reduce and --overlap-param-gather.",
+       one_of({"all", "gradients", "none"})},
       {"inner_steps", kInteger, "0",
        "Steps of each replica on its own between synchronizations of all (DiLoCo); 0: gradients are reduced "
-       "in each step."},
+       "in each step.",
+       from_to("0", "1000000")},
       {"fragments", kInteger, "1",
-       "Parts of the model that are synchronized at different steps (streaming DiLoCo)."},
-      {"overlap", kInteger, "0", "Steps that replicas go on while a synchronization is under way."},
-      {"gradients", kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."},
-      {"seq", kInteger, "0", "Tokens of a sequence; 0: the model's."},
-      {"micro_batch", kInteger, "1", "Sequences of a micro-batch."},
+       "Parts of the model that are synchronized at different steps (streaming DiLoCo).",
+       from_to("1", "1000000")},
+      {"overlap", kInteger, "0", "Steps that replicas go on while a synchronization is under way.",
+       from_to("0", "1000000")},
+      {"gradients", kText, "fp32", "Format in which gradients are reduced.", one_of({"fp32", "bf16"})},
+      {"seq", kInteger, "0", "Tokens of a sequence; 0: the model's.", from_to("0", "1073741824")},
+      {"micro_batch", kInteger, "1", "Sequences of a micro-batch.", from_to("1", "1048576")},
       {"micro_batches", kInteger, "0",
        "Micro-batches of each replica and step; 0: as global_batch says, else 1 without a pipeline and 4 · "
-       "pp with."},
-      {"global_batch", kInteger, "0", "Sequences of a step over all replicas; 0: as micro_batches says."},
-      {"precision", kText, "bf16", "Of matrix products: bf16, fp8 or fp32."},
+       "pp with.",
+       from_to("0", "1048576")},
+      {"global_batch", kInteger, "0", "Sequences of a step over all replicas; 0: as micro_batches says.",
+       from_to("0", "1073741824")},
+      {"precision", kText, "bf16", "Of matrix products.", one_of({"bf16", "fp8", "fp32"})},
       {"recompute", kText, "none",
-       "Activations that are computed again: none, selective (attention's core) or full (layers)."},
+       "Activations that are computed again: none, selective (attention's core) or full (layers).",
+       one_of({"none", "selective", "full"})},
       {"attention", kText, "auto",
        "Attention's core: flash (fused), unfused (products, softmax and dropout apart); auto: flash, but "
        "unfused "
-       "for models with dropout on a100."},
+       "for models with dropout on a100.",
+       one_of({"auto", "flash", "unfused"})},
       {"accumulate", kText, "fused",
-       "Where gradients of micro-batches are added up: fused with their product, or by a separate kernel."},
+       "Where gradients of micro-batches are added up: fused with their product, or by a separate kernel.",
+       one_of({"fused", "separate"})},
       {"device", kText, "h100", "What computes: a100, h100, h200."},
       efficiency_parameter(),
       overlap_slowdown_parameter(),
-      iterations_parameter(),
+      iterations_parameter("1000000"),
       ranks_parameter()};
+  all.insert(all.end(), steps.begin(), steps.end());
+  return all;
 }
 
 }  // namespace

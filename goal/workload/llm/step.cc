@@ -298,8 +298,9 @@ class StepProgram {
     if (training_.gradients_overlap) reduce_bucket(plan_.buckets[action.chunk][part]);
   }
   void reduce_bucket(const RankWeights& bucket) {
-    reduce(training_.sharding == Sharding::kNone ? CollectiveKind::kAllreduce : CollectiveKind::kReduceScatter,
-           bucket);
+    reduce(
+        training_.sharding == Sharding::kNone ? CollectiveKind::kAllreduce : CollectiveKind::kReduceScatter,
+        bucket);
   }
   // Where nothing is computed meanwhile: the first parts' gradients are the last to be there.
   void reduce_all() {

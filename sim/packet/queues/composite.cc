@@ -16,11 +16,7 @@ class CompositeQueues final : public NodeQueues {
         control_bytes_(site.control_bytes),
         random_(site.random) {
     free_pass_ = true;
-    const std::int64_t ratio = parameters.integer("ratio");
-    if (ratio < 0 || ratio > kMostRatio) {
-      parameters.fail("ratio", "it must be from 0 to " + std::to_string(kMostRatio));
-    }
-    ratio_ = static_cast<std::uint32_t>(ratio);
+    ratio_ = static_cast<std::uint32_t>(parameters.integer("ratio"));
     for (std::size_t port = 0; port < site.ports.size(); ++port) {
       Port& made = ports_.emplace_back();
       Limits limits{.low = marking_rule(parameters, queue_site(site, port))};
@@ -94,7 +90,6 @@ class CompositeQueues final : public NodeQueues {
   }
 
  private:
-  static constexpr std::int64_t kMostRatio = 1'000'000;
   enum class Room : std::uint8_t { kNone, kMade };
   struct Limits {
     QueueRule low;
@@ -167,9 +162,9 @@ Discipline composite() {
                         "Mark at ports to hosts too; false where receivers pace what comes there anyway."});
   parameters.push_back({"high_capacity", ParameterType::kBytes, "auto",
                         "Bytes of ACKs and headers per port; auto: twice as much as for data."});
-  parameters.push_back(
-      {"ratio", ParameterType::kInteger, "0",
-       "ACKs and headers sent for each data packet while both wait; 0: always before data."});
+  parameters.push_back({"ratio", ParameterType::kInteger, "0",
+                        "ACKs and headers sent for each data packet while both wait; 0: always before data.",
+                        from_to("0", "1000000")});
   parameters.push_back(
       {"trim", ParameterType::kBoolean, "true", "Cut payloads off; false: drop whole packets instead."});
   parameters.push_back({"return_to_sender", ParameterType::kBoolean, "false",

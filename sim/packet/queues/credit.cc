@@ -296,18 +296,10 @@ routing::ChannelRule channels(const Parameters& parameters) {
   routing::ChannelRule rule{.channels = 4, .selection = Selection::kByHop};
   rule.any_count = parameters.automatic("vcs");
   rule.any_selection = parameters.automatic("selection");
-  if (!rule.any_count) {
-    const std::int64_t channels = parameters.integer("vcs");
-    if (channels < 1 || channels > std::int64_t{kMostLanes}) {
-      parameters.fail("vcs", "it must be auto, or from 1 to " + std::to_string(kMostLanes));
-    }
-    rule.channels = static_cast<std::uint32_t>(channels);
-  }
+  if (!rule.any_count) rule.channels = static_cast<std::uint32_t>(parameters.integer("vcs"));
   if (rule.any_selection) return rule;
   const auto known = std::ranges::find(kSelections, parameters.text("selection"),
                                        [](const auto& each) { return each.first; });
-  if (known == kSelections.end())
-    parameters.fail("selection", "it must be auto, by_hop, by_group, by_flow or routed");
   rule.selection = known->second;
   return rule;
 }
@@ -340,16 +332,18 @@ Discipline credit() {
                      "2004, section 13.3; InfiniBand Architecture Specification, section 7.9",
            .parameters =
                {{"vcs", ParameterType::kInteger, "auto",
-                 "Virtual channels of a cable, 1 to 64; auto: as few as keep packets from waiting in a "
-                 "circle on this network with this routing; with by_flow 4."},
+                 "Virtual channels of a cable; auto: as few as keep packets from waiting in a "
+                 "circle on this network with this routing; with by_flow 4.",
+                 from_to("1", std::to_string(kMostLanes))},
                 {"selection", ParameterType::kText, "auto",
-                 "Either auto: the one that does with the fewest channels; by_hop: the channel is the number "
+                 "With auto, the one that does with the fewest channels; by_hop: the channel is the number "
                  "of "
                  "links between switches crossed before; "
                  "by_group: the same, but a link that leaves a group of switches after one within it is in "
                  "the same channel; by_flow: flows are spread over the channels and keep theirs; routed: a "
                  "routing policy "
-                 "chooses, and it is 0 where none does."},
+                 "chooses, and it is 0 where none does.",
+                 one_of({"auto", "by_hop", "by_group", "by_flow", "routed"})},
                 {"buffer", ParameterType::kBytes, "auto",
                  "Bytes for each channel at the end of a cable; auto: just enough for the full "
                  "rate of the link."}}},

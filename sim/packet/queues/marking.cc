@@ -15,7 +15,7 @@ std::vector<ParameterSpec> threshold_parameters(const std::string& limit) {
            "Occupancy from which packets may be marked; auto: a quarter of " + limit + "."},
           {"kmax", ParameterType::kBytes, "auto",
            "Occupancy from which all are marked; auto: three quarters of " + limit + "."},
-          {"pmax", ParameterType::kReal, "1", "Marking probability just below kmax, 0 to 1."}};
+          {"pmax", ParameterType::kReal, "1", "Marking probability just below kmax.", from_to("0", "1")}};
 }
 
 QueueRule marking_rule(const Parameters& parameters, const QueueSite& site) {
@@ -36,9 +36,6 @@ QueueRule marking_below(const Parameters& parameters, std::uint64_t limit_bytes)
     parameters.fail(parameters.automatic("kmin") ? "kmax" : "kmin",
                     "kmin (" + bytes_to_string(rule.mark_from_bytes) + " here) must not be above kmax (" +
                         bytes_to_string(rule.mark_all_bytes) + " here)");
-  }
-  if (!(rule.mark_probability >= 0 && rule.mark_probability <= 1)) {
-    parameters.fail("pmax", "it must be from 0 to 1");
   }
   if (limit_bytes >= kNodeMemory) rule.mark_from_bytes = rule.mark_all_bytes = limit_bytes;
   return rule;

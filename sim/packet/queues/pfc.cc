@@ -241,9 +241,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
 };
 
 std::uint32_t classes_of(const Parameters& parameters) {
-  const std::int64_t classes = parameters.integer("classes");
-  if (classes != 1 && classes != 2) parameters.fail("classes", "it must be 1 or 2");
-  return static_cast<std::uint32_t>(classes);
+  return static_cast<std::uint32_t>(parameters.integer("classes"));
 }
 
 std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
@@ -278,8 +276,9 @@ Discipline pfc() {
                     {"buffer", ParameterType::kBytes, "auto",
                      "Bytes of a whole switch, shared evenly; auto: as much as xoff and headroom take."},
                     {"classes", ParameterType::kInteger, "1",
-                     "Either 1, or 2: ACKs have a class of their own that leaves first and is paused by "
-                     "itself."}}},
+                     "With 2, ACKs have a class of their own that leaves first and is paused by "
+                     "itself.",
+                     from_to("1", "2")}}},
       .offers = {.always = Capability::kMark | Capability::kLossless,
                  .switches = {{Capability::kCredit, "classes", "2", "1"}}},
       .make = make,

@@ -10,11 +10,7 @@ class RedQueues final : public NodeQueues {
   RedQueues(const Parameters& parameters, const NodeSite& site)
       : packet_bytes_(site.packet_bytes), random_(site.random) {
     always_exact_ = true;  // all ports draw from one stream when packets leave
-    const std::string& moment = parameters.text("mark_at");
-    if (moment != "dequeue" && moment != "enqueue") {
-      parameters.fail("mark_at", "it must be dequeue or enqueue");
-    }
-    at_dequeue_ = moment == "dequeue";
+    at_dequeue_ = parameters.text("mark_at") == "dequeue";
     for (std::size_t port = 0; port < site.ports.size(); ++port) {
       const QueueRule rule = marking_rule(parameters, queue_site(site, port));
       ports_.push_back({.queue = {}, .rule = rule, .built = rule});
@@ -80,7 +76,8 @@ Discipline red() {
   discipline.info.parameters = marking_parameters();
   discipline.info.parameters.push_back(
       {"mark_at", ParameterType::kText, "dequeue",
-       "When marks are decided: dequeue (the packet leaves) or enqueue (it arrives)."});
+       "When marks are decided: dequeue (the packet leaves) or enqueue (it arrives).",
+       one_of({"dequeue", "enqueue"})});
   return discipline;
 }
 

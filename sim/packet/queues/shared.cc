@@ -20,9 +20,6 @@ class SharedBuffer final : public Admission {
         ports_(site.ports.size()),
         next_departure_ps_(site.ports.size(), INT64_MAX),
         random_(site.random) {
-    if (!(alpha_ > 0 && alpha_ <= kMostAlpha)) {
-      parameters.fail("alpha", "it must be above 0, and " + std::to_string(kMostAlpha) + " at most");
-    }
     std::uint64_t bps = 0;
     for (std::size_t port = 0; port < ports_.size(); ++port) {
       bps += static_cast<std::uint64_t>(site.ports[port].rate.bps());
@@ -76,7 +73,6 @@ class SharedBuffer final : public Admission {
   Signals signals() const override { return {{"most_shared_bytes", most_shared_}}; }
 
  private:
-  static constexpr int kMostAlpha = 1024;
   struct Held {
     std::int64_t departure_ps = 0;
     std::uint32_t bytes = 0;
@@ -137,8 +133,9 @@ Discipline shared() {
   parameters = {{"buffer", ParameterType::kBytes, "auto",
                  "Bytes per switch; auto: 3.2 KB per Gb/s of its ports, at least 32 full packets a port."},
                 {"alpha", ParameterType::kReal, "0.125",
-                 "A queue's limit as a share of what is free, above 0; 1/8 is usual in lossless fabrics, 1 "
-                 "and more elsewhere."},
+                 "A queue's limit as a share of what is free; 1/8 is usual in lossless fabrics, 1 "
+                 "and more elsewhere.",
+                 above("0").up_to("1024")},
                 {"reserve", ParameterType::kBytes, "auto",
                  "Bytes of the buffer that each port has for itself; auto: one full packet."}};
   for (ParameterSpec& parameter : threshold_parameters("what droptail holds")) {

@@ -108,7 +108,8 @@ Policy allocation() {
                  "The run's line in the file, where several have the same timestamp; 0: any."},
                 {"tasks", ParameterType::kText, "as_run",
                  "Ranks on each host: as_run: as many as the run had; as_job: as the job's ranks per "
-                 "node."}},
+                 "node.",
+                 one_of({"as_run", "as_job"})}},
            .about = "How a scheduler really spreads jobs on a busy machine. The network must name its hosts "
                     "as the table does. A job with fewer ranks takes the first."},
       .place = place};

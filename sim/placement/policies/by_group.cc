@@ -42,7 +42,8 @@ std::vector<ParameterSpec> parameters(const std::string& fit) {
                             {"fit", ParameterType::kText, fit,
                              "Which comes next: best: the fullest that has room for all that is left, else "
                              "the emptiest; first: the "
-                             "lowest number; random."}});
+                             "lowest number; random.",
+                             one_of({"best", "first", "random"})}});
 }
 
 }  // namespace

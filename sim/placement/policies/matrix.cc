@@ -38,10 +38,7 @@ std::vector<std::uint32_t> group_ranks(const Request& request) {
 
 std::uint64_t read_steps(const Parameters& parameters, const TalkGraph& graph) {
   if (!parameters.automatic("steps")) {
-    const std::int64_t steps = parameters.integer("steps");
-    if (steps < 0 || steps > kMostSteps)
-      parameters.fail("steps", fmt::format("it must be from 0 to {}", kMostSteps));
-    return static_cast<std::uint64_t>(steps);
+    return static_cast<std::uint64_t>(parameters.integer("steps"));
   }
   const double nodes = graph.vertices(), partners = 1 + static_cast<double>(graph.to.size()) / nodes;
   return static_cast<std::uint64_t>(std::min(kStepsEach * nodes, kMostPartners / partners));
@@ -88,11 +85,13 @@ Policy matrix() {
                  "rank "
                  "that talks most with those placed, as near as can be; given: as `on` has them; best: the "
                  "best of "
-                 "these."},
+                 "these.",
+                 one_of({"best", "bisection", "greedy", "given"})},
                 {"steps", ParameterType::kInteger, "auto",
                  "Steps of simulated annealing from there, each an attempt to exchange two nodes; 0: none. "
                  "auto: "
-                 "100,000 for each node, fewer where they have many partners."}},
+                 "100,000 for each node, fewer where they have many partners.",
+                 from_to("0", std::to_string(kMostSteps))}},
            .about =
                "Lowers hop-bytes, the bytes of each message times the links between switches on its way. "
                "With several ranks on a node, those that talk much with each other share one first (METIS). "

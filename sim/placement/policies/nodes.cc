@@ -1,7 +1,6 @@
 #include "sim/placement/policies/nodes.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -10,7 +9,8 @@ namespace weft::placement {
 std::vector<ParameterSpec> with_distribution(std::vector<ParameterSpec> parameters) {
   parameters.push_back({"distribution", ParameterType::kText, "block",
                         "How ranks go to nodes, as srun's --distribution: block fills one after the other, "
-                        "cyclic deals one rank to each in turn."});
+                        "cyclic deals one rank to each in turn.",
+                        one_of({"block", "cyclic"})});
   return parameters;
 }
 
@@ -38,10 +38,7 @@ Outcome too_few(std::uint32_t needed, std::uint32_t free) {
 
 std::size_t choose_word(const Parameters& parameters, const std::string& name,
                         const std::vector<std::string>& words) {
-  const auto found = std::find(words.begin(), words.end(), parameters.text(name));
-  if (found == words.end())
-    parameters.fail(name, fmt::format("it must be one of {}", fmt::join(words, ", ")));
-  return static_cast<std::size_t>(found - words.begin());
+  return static_cast<std::size_t>(std::ranges::find(words, parameters.text(name)) - words.begin());
 }
 
 }  // namespace weft::placement

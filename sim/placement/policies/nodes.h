@@ -20,7 +20,7 @@ std::vector<std::uint32_t> list_free(const Machine& machine);
 // "10 hosts are needed, and 8 are free".
 Outcome too_few(std::uint32_t needed, std::uint32_t free);
 
-// The value of a text parameter as a place in `words`. Throws InputError that lists them.
+// The value of a text parameter as a place in `words`. REQUIRES: they are its limits' words.
 std::size_t choose_word(const Parameters& parameters, const std::string& name,
                         const std::vector<std::string>& words);
 

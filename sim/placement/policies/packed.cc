@@ -63,7 +63,8 @@ Policy packed() {
            .parameters = with_distribution(
                {{"fit", ParameterType::kText, "first",
                  "first: the first gap that is long enough; best: the shortest such; any: the lowest free "
-                 "hosts, in gaps too short as well."},
+                 "hosts, in gaps too short as well.",
+                 one_of({"first", "best", "any"})},
                 {"strict", ParameterType::kBoolean, "false",
                  "Wait for a gap that is long enough rather than use several."}}),
            .about = "Families number their hosts by switch, board and group, so hosts next to each other "

@@ -30,7 +30,8 @@ Policy random() {
                .parameters = with_distribution(
                    {{"order", ParameterType::kText, "random",
                      "Of the hosts drawn: random, or sorted by number, as a scheduler without regard to the "
-                     "network leaves them."}}),
+                     "network leaves them.",
+                     one_of({"random", "sorted"})}}),
                .about = "Spreads a job over the whole network, so that it uses all links evenly and shares "
                         "them with everyone. Good against hot spots where links between groups are few, bad "
                         "for neighbours and for jobs that talk to near ranks."},

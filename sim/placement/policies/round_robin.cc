@@ -57,7 +57,8 @@ std::vector<ParameterSpec> parameters(const std::string& over) {
   return with_distribution({unit_parameter("over", over, "What takes turns"),
                             {"within", ParameterType::kText, "packed",
                              "Which host of a unit is next: packed: the lowest number; spread: of its "
-                             "switches in turn; random."}});
+                             "switches in turn; random.",
+                             one_of({"packed", "spread", "random"})}});
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -85,8 +84,6 @@ Needs read_needs(const Setup& setup, std::size_t dimensions, std::size_t hosts_a
   Needs needs;
   needs.least = (setup.request.nodes() - 1) / hosts_a_point + 1;
   const std::int64_t spare = setup.parameters.integer("spare");
-  if (spare < 0 || spare > kMostSpare)
-    setup.parameters.fail("spare", fmt::format("it must be from 0 to {}", kMostSpare));
   needs.most = needs.least + needs.least * static_cast<std::uint64_t>(spare) / 100;
   needs.shape = read_shape(setup.parameters, dimensions);
   if (needs.shape.empty()) return needs;
@@ -302,7 +299,8 @@ Policy submesh() {
                                             {"spare", ParameterType::kInteger, "100",
                                              "With shape=auto: points that the box may have more than the "
                                              "job needs, in percent; they are "
-                                             "not used, and stay free."},
+                                             "not used, and stay free.",
+                                             from_to("0", std::to_string(kMostSpare))},
                                             {"virtual", ParameterType::kBoolean, "true",
                                              "On a HammingMesh: any rows and columns of boards that cross in "
                                              "free ones; false: next to each "

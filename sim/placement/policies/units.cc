@@ -1,7 +1,5 @@
 #include "sim/placement/policies/units.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "sim/placement/policies/nodes.h"
@@ -10,8 +8,8 @@ namespace weft::placement {
 
 ParameterSpec unit_parameter(const std::string& name, const std::string& by_default,
                              const std::string& help) {
-  return {name, ParameterType::kText, by_default,
-          fmt::format("{}: {}.", help, fmt::join(topologies::host_unit_names(), ", "))};
+  return {name, ParameterType::kText, by_default, help + ".",
+          Limits{.one_of = topologies::host_unit_names()}};
 }
 
 topologies::HostUnit read_unit(const Parameters& parameters, const std::string& name) {

@@ -1,8 +1,8 @@
 #include "sim/routing/nics/nic_choice.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace weft::routing {
@@ -25,6 +25,16 @@ constexpr Named kChoices[] = {{"library", NicChoice::kLibrary},
 
 constexpr std::uint32_t kAllRails = UINT8_MAX;
 
+// Where there are no packets, none sees how loaded a link is.
+Limits words(bool has_packets) {
+  Limits limits;
+  for (const Named& each : kChoices) {
+    if (each.choice == NicChoice::kLeastLoaded && !has_packets) continue;
+    limits.one_of.emplace_back(each.name);
+  }
+  return limits;
+}
+
 }  // namespace
 
 ParameterSpec nic_choice_parameter(bool has_packets) {
@@ -34,17 +44,12 @@ ParameterSpec nic_choice_parameter(bool has_packets) {
                       "(large messages on two), nccl (channels in turn, else all) or all. Of the host's: "
                       "given (what the graph says, else the first), round_robin, hash, {}spray ({} all).",
                       has_packets ? "least_loaded, " : "",
-                      has_packets ? "packet after packet over" : "divided over")};
+                      has_packets ? "packet after packet over" : "divided over"),
+          words(has_packets)};
 }
 
-NicChoice nic_choice_of(const Parameters& parameters, bool has_packets) {
-  std::vector<std::string_view> names;
-  for (const Named& each : kChoices) {
-    if (each.choice == NicChoice::kLeastLoaded && !has_packets) continue;
-    if (each.name == parameters.text("nic_choice")) return each.choice;
-    names.push_back(each.name);
-  }
-  parameters.fail("nic_choice", fmt::format("it must be one of {}", fmt::join(names, ", ")));
+NicChoice nic_choice_of(const Parameters& parameters) {
+  return std::ranges::find(kChoices, parameters.text("nic_choice"), &Named::name)->choice;
 }
 
 sim::RailUse rail_use(NicChoice choice, const sim::RailUse& library) {

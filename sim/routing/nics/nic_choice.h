@@ -35,8 +35,7 @@ inline bool asks_messages(NicChoice choice) { return choice <= NicChoice::kGiven
 
 // The parameter `nic_choice` of a network model.
 ParameterSpec nic_choice_parameter(bool has_packets);
-// Throws InputError for a choice that there isn't.
-NicChoice nic_choice_of(const Parameters& parameters, bool has_packets);
+NicChoice nic_choice_of(const Parameters& parameters);
 
 // What ranks make of their own NICs with a choice by rank; `library` is what their library does.
 sim::RailUse rail_use(NicChoice choice, const sim::RailUse& library);

@@ -34,13 +34,6 @@ class MarkShare {
     acks_ = marks_ = 0;
   }
 
-  // The parameter with this name: a share of ACKs above 0 and up to 1. Throws InputError.
-  static double threshold(const Parameters& parameters, const char* name) {
-    const double share = parameters.real(name);
-    if (!(share > 0 && share <= 1)) parameters.fail(name, "it must be above 0 and at most 1");
-    return share;
-  }
-
  private:
   Time begin_ = Time::ps(-1);  // not yet
   std::uint32_t acks_ = 0, marks_ = 0;

@@ -141,9 +141,6 @@ void check_size(const std::string& policy, const Topology& topology) {
 
 PairRoutes dealt_routes(const PlanSetup& setup, const Dealer& dealer, const std::vector<bool>& down_links) {
   const std::int64_t most = setup.parameters.integer("vcs");
-  if (most < 1 || most > PairRoutes::kMostLayers) {
-    setup.parameters.fail("vcs", fmt::format("it must be 1 to {}", PairRoutes::kMostLayers));
-  }
   check_size(dealer.policy, setup.topology);
   PairRoutes routes(setup.topology, down_links);
   if (!dealer.deal(routes, static_cast<std::uint32_t>(most))) {
@@ -263,7 +260,8 @@ std::unique_ptr<PathModel> pair_paths(const PlanSetup& setup, const Dealer& deal
 Policy with_pair_routes(ModuleInfo info) {
   info.parameters.push_back(
       {"vcs", ParameterType::kInteger, "8",
-       "Virtual channels that it may use, 1 to 15; the queue, credit:selection=routed, is to have as many."});
+       "Virtual channels that it may use; the queue, credit:selection=routed, is to have as many.",
+       from_to("1", std::to_string(PairRoutes::kMostLayers))});
   return {.info = std::move(info),
           .fluid = FluidPaths::kModel,
           .asks = {.single = true, .own_ports = true, .ahead = true, .no_detours = true, .notes = true},

@@ -28,18 +28,11 @@ Mode mode_of(const Parameters& parameters) {
   const std::string& mode = parameters.text("mode");
   if (mode == "flowlet") return Mode::kFlowlet;
   if (mode == "per_packet") return Mode::kPerPacket;
-  if (mode == "fixed") return Mode::kFixed;
-  parameters.fail("mode", "it must be flowlet, per_packet or fixed");
+  return Mode::kFixed;
 }
 
 Settings settings_of(const Parameters& parameters) {
-  for (const char* name : {"sample", "tau", "band"}) {
-    if (parameters.time(name) <= Time() || parameters.time(name) > Time::us(3'600'000'000)) {
-      parameters.fail(name, "it must be above 0 and at most 3600s");
-    }
-  }
   const double weight = parameters.real("load_weight");
-  if (!(weight >= 0 && weight <= 1)) parameters.fail("load_weight", "it must be from 0 to 1");
   return {.mode = mode_of(parameters),
           .gap = mode_of(parameters) == Mode::kFixed ? Time::max() : parameters.time("gap"),
           .sample = parameters.time("sample"),
@@ -124,24 +117,28 @@ class Dlb final : public SwitchPolicy {
 
 Policy dlb() {
   return {
-      .info = {.name = "dlb",
-               .summary = "Each flow, flowlet or packet takes the port of the best quality, by bands of load "
-                          "and queue that are looked at now and then.",
-               .source = "Broadcom, Dynamic load balancing (Trident and Tomahawk switches; public "
-                         "documentation of SONiC and Junos)",
-               .parameters =
-                   {{"mode", ParameterType::kText, "flowlet",
-                     "What takes a port: flowlet, per_packet, or fixed, a flow for good."},
-                    {"gap", ParameterType::kTime, "20us",
-                     "With mode=flowlet: time without a packet of the flow after which it may "
-                     "change its port."},
-                    {"sample", ParameterType::kTime, "1us", "Between two looks at a port's load and queue."},
-                    {"tau", ParameterType::kTime, "20us",
-                     "Over what time loads are estimated; from 0 to the port's rate in eight bands."},
-                    {"band", ParameterType::kTime, "1us",
-                     "What a band of the queue takes to be sent; the last of eight has no end."},
-                    {"load_weight", ParameterType::kReal, "0.5",
-                     "Of the load in the quality, from 0 to 1; the rest is the queue's."}}},
+      .info =
+          {.name = "dlb",
+           .summary = "Each flow, flowlet or packet takes the port of the best quality, by bands of load "
+                      "and queue that are looked at now and then.",
+           .source = "Broadcom, Dynamic load balancing (Trident and Tomahawk switches; public "
+                     "documentation of SONiC and Junos)",
+           .parameters = {{"mode", ParameterType::kText, "flowlet",
+                           "What takes a port: flowlet, per_packet, or fixed, a flow for good.",
+                           one_of({"flowlet", "per_packet", "fixed"})},
+                          {"gap", ParameterType::kTime, "20us",
+                           "With mode=flowlet: time without a packet of the flow after which it may "
+                           "change its port."},
+                          {"sample", ParameterType::kTime, "1us",
+                           "Between two looks at a port's load and queue.", above("0").up_to("3600s")},
+                          {"tau", ParameterType::kTime, "20us",
+                           "Over what time loads are estimated; from 0 to the port's rate in eight bands.",
+                           above("0").up_to("3600s")},
+                          {"band", ParameterType::kTime, "1us",
+                           "What a band of the queue takes to be sent; the last of eight has no end.",
+                           above("0").up_to("3600s")},
+                          {"load_weight", ParameterType::kReal, "0.5",
+                           "Of the load in the quality; the rest is the queue's.", from_to("0", "1")}}},
       .configure =
           [](const Parameters& parameters, Policy& policy) {
             policy.order = mode_of(parameters) == Mode::kFixed ? KeepsOrder::kYes : KeepsOrder::kNo;

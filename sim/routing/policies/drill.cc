@@ -62,13 +62,8 @@ class Drill final : public SwitchPolicy {
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> remembered_;
 };
 
-std::uint32_t count(const Parameters& parameters, const char* name, std::int64_t least) {
-  constexpr std::int64_t kMost = 64;
-  const std::int64_t value = parameters.integer(name);
-  if (value < least || value > kMost) {
-    parameters.fail(name, least == 0 ? "it must be 0 to 64" : "it must be 1 to 64");
-  }
-  return static_cast<std::uint32_t>(value);
+std::uint32_t count(const Parameters& parameters, const char* name) {
+  return static_cast<std::uint32_t>(parameters.integer(name));
 }
 
 std::unique_ptr<SwitchPlan> plan(std::uint32_t draws, std::uint32_t memory) {
@@ -86,12 +81,13 @@ Policy drill() {
                           "of before.",
                .source = "S. Ghorbani, Z. Yang, P. B. Godfrey, Y. Ganjali, A. Firoozshahian, DRILL: micro "
                          "load balancing for low-latency data center networks, SIGCOMM 2017",
-               .parameters = {{"d", ParameterType::kInteger, "2", "Ports drawn for each packet, 1 to 64."},
-                              {"m", ParameterType::kInteger, "1",
-                               "Ports remembered from the packet before, 0 to 64."}}},
+               .parameters = {{"d", ParameterType::kInteger, "2", "Ports drawn for each packet.",
+                               from_to("1", "64")},
+                              {"m", ParameterType::kInteger, "1", "Ports remembered from the packet before.",
+                               from_to("0", "64")}}},
       .make_plan =
           [](const PlanSetup& setup) {
-            return plan(count(setup.parameters, "d", 1), count(setup.parameters, "m", 0));
+            return plan(count(setup.parameters, "d"), count(setup.parameters, "m"));
           },
       .fluid = FluidPaths::kEven,
       .asks = {.control = false},
@@ -103,9 +99,9 @@ Policy power_of_two() {
                    .summary = "Each packet takes the less loaded of two ports drawn at random.",
                    .source = "M. Mitzenmacher, The power of two choices in randomized load balancing, IEEE "
                              "Trans. Parallel Distrib. Syst. 12(10), 2001",
-                   .parameters = {{"choices", ParameterType::kInteger, "2",
-                                   "Ports drawn for each packet, 1 to 64."}}},
-          .make_plan = [](const PlanSetup& setup) { return plan(count(setup.parameters, "choices", 1), 0); },
+                   .parameters = {{"choices", ParameterType::kInteger, "2", "Ports drawn for each packet.",
+                                   from_to("1", "64")}}},
+          .make_plan = [](const PlanSetup& setup) { return plan(count(setup.parameters, "choices"), 0); },
           .fluid = FluidPaths::kEven,
           .asks = {.control = false},
           .order = KeepsOrder::kNo};

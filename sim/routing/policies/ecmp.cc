@@ -6,9 +6,7 @@ namespace weft::routing {
 namespace {
 
 void configure(const Parameters& parameters, Policy& policy) {
-  const std::string& salt = parameters.text("salt");
-  if (salt != "per_switch" && salt != "none") parameters.fail("salt", "it must be per_switch or none");
-  policy.one_salt = salt == "none";
+  policy.one_salt = parameters.text("salt") == "none";
   if (policy.one_salt) {
     policy.paths_remark = "switches choose alike, so that flows leave out some of these and load others more";
   }
@@ -23,7 +21,8 @@ Policy ecmp() {
                    .parameters = {{"salt", ParameterType::kText, "per_switch",
                                    "What makes the hashes of switches differ: per_switch, or none; then "
                                    "switches that have as many next links make the same choices, and tiers "
-                                   "after the first leave links unused (polarization)."}}},
+                                   "after the first leave links unused (polarization).",
+                                   one_of({"per_switch", "none"})}}},
           .configure = configure,
           .fluid = FluidPaths::kOne};
 }

@@ -18,13 +18,7 @@ struct Settings {
 };
 
 Settings settings_of(const Parameters& parameters) {
-  const std::int64_t layers = parameters.integer("layers");
-  if (layers < 1 || layers > Layers::kMost) {
-    parameters.fail("layers", "it must be from 1 to " + std::to_string(Layers::kMost));
-  }
-  const double rho = parameters.real("rho");
-  if (!(rho > 0 && rho <= 1)) parameters.fail("rho", "it must be above 0 and at most 1");
-  return {.layers = static_cast<std::uint32_t>(layers), .rho = rho};
+  return {.layers = static_cast<std::uint32_t>(parameters.integer("layers")), .rho = parameters.real("rho")};
 }
 
 class Flowlets final : public PathSelector {
@@ -51,8 +45,6 @@ class Flowlets final : public PathSelector {
 
 PathSelectorMaker make_selectors(const PlanSetup& plan) {
   const Time gap = plan.parameters.time("gap");
-  if (gap < Time() || gap > Time::us(3'600'000'000))
-    plan.parameters.fail("gap", "it must be from 0 to 3600s");
   return [gap](const PathSetup& setup) { return std::make_unique<Flowlets>(gap, setup); };
 }
 
@@ -142,13 +134,15 @@ Policy fatpaths() {
                .source = "M. Besta et al., FatPaths: routing in supercomputers and data centers when "
                          "shortest paths fall short, SC 2020",
                .parameters = {{"layers", ParameterType::kInteger, "9",
-                               "Layers, the first of which has all links: 1 to 16."},
+                               "Layers, the first of which has all links.",
+                               from_to("1", std::to_string(Layers::kMost))},
                               {"rho", ParameterType::kReal, "0.6",
-                               "Share of the links between switches that each other layer has: above 0, up "
-                               "to 1."},
+                               "Share of the links between switches that each other layer has.",
+                               above("0").up_to("1")},
                               {"gap", ParameterType::kTime, "20us",
                                "Time without a packet of the flow after which it takes another layer; 0: "
-                               "each packet takes another."}}},
+                               "each packet takes another.",
+                               from_to("0", "3600s")}}},
       .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
         return std::make_unique<Plan>(setup, settings_of(setup.parameters));
       },

@@ -29,10 +29,8 @@ class FlowBender final : public PathSelector {
 
 PathSelectorMaker make(const PlanSetup& plan) {
   const Parameters& parameters = plan.parameters;
-  const std::int64_t rounds = parameters.integer("rounds");
-  if (rounds < 1 || rounds > 1'000'000) parameters.fail("rounds", "it must be from 1 to 1000000");
-  const Settings settings{.threshold = MarkShare::threshold(parameters, "threshold"),
-                          .rounds = static_cast<std::uint32_t>(rounds)};
+  const Settings settings{.threshold = parameters.real("threshold"),
+                          .rounds = static_cast<std::uint32_t>(parameters.integer("rounds"))};
   return [settings](const PathSetup& setup) { return std::make_unique<FlowBender>(settings, setup); };
 }
 
@@ -46,11 +44,12 @@ Policy flowbender() {
                .source = "A. Kabbani et al., FlowBender: flow-level adaptive routing for improved latency "
                          "and throughput in datacenter networks, CoNEXT 2014",
                .parameters = {{"threshold", ParameterType::kReal, "0.05",
-                               "T: share of marked ACKs above which a round trip is congested: above 0, "
-                               "up to 1."},
+                               "T: share of marked ACKs above which a round trip is congested.",
+                               above("0").up_to("1")},
                               {"rounds", ParameterType::kInteger, "1",
                                "N: congested round trips in a row after which the flow takes another "
-                               "path."}}},
+                               "path.",
+                               from_to("1", "1000000")}}},
       .make_path_selectors = make,
       .no_fluid = "by how many packets of a round trip were marked",
       .needs = {.used = Capability::kMark},

@@ -20,8 +20,7 @@ Deployment deployment(const Parameters& parameters) {
   const std::string& name = parameters.text("deployment");
   if (name == "all") return Deployment::kAll;
   if (name == "ingress") return Deployment::kIngress;
-  if (name == "nic") return Deployment::kNic;
-  parameters.fail("deployment", "it must be all, ingress or nic");
+  return Deployment::kNic;
 }
 
 FlowcutDrain drain(const Parameters& parameters) {
@@ -32,31 +31,14 @@ FlowcutDrain drain(const Parameters& parameters) {
                                                         {"rtt_gradient", FlowcutDrain::kRttGradient},
                                                         {"rate", FlowcutDrain::kRate}};
   FlowcutDrain found = FlowcutDrain::kNone;
-  bool is_known = false;
   for (const auto& [name, each] : known) {
-    if (parameters.text("drain") == name) {
-      found = each;
-      is_known = true;
-    }
+    if (parameters.text("drain") == name) found = each;
   }
-  if (!is_known) parameters.fail("drain", "it must be none, bytes, queue, rtt, rtt_gradient or rate");
   if (deployment(parameters) == Deployment::kNic && found != FlowcutDrain::kNone &&
       found != FlowcutDrain::kRtt) {
     parameters.fail("drain", "with deployment=nic it must be none or rtt: NICs see nothing but round trips");
   }
   return found;
-}
-
-float share(const Parameters& parameters, const char* name) {
-  const double value = parameters.real(name);
-  if (!(value > 0 && value <= 1)) parameters.fail(name, "it must be above 0 and at most 1");
-  return static_cast<float>(value);
-}
-
-float above_one(const Parameters& parameters, const char* name) {
-  const double value = parameters.real(name);
-  if (!(value >= 1)) parameters.fail(name, "it must be at least 1");
-  return static_cast<float>(value);
 }
 
 // ACKs tell the way of 15 switches, and routes name as many.
@@ -109,58 +91,56 @@ std::vector<ParameterSpec> parameters() {
       {"deployment", ParameterType::kText, "all",
        "Who chooses: all, every switch its port; ingress, the source's switch the whole way; nic, the "
        "sending "
-       "NIC the whole way."},
+       "NIC the whole way.",
+       one_of({"all", "ingress", "nic"})},
       {"choice", ParameterType::kText, "least_loaded",
-       "The port of a new flowcut at a switch: least_loaded, that with the least backlog, or random."},
+       "The port of a new flowcut at a switch: least_loaded, that with the least backlog, or random.",
+       one_of({"least_loaded", "random"})},
       {"drain", ParameterType::kText, "rtt",
        "What ends a flowcut by pausing its source: none; bytes (MFD), more than max_bytes; queue (MQL), more "
        "than max_queue packets at the port; rtt (MPR), a mean round trip above max_ratio times the least; "
        "rtt_gradient (MPRG), one that differs from the mean by max_gradient times; rate (MRM), ACKs that "
        "come "
-       "max_rate_ratio times slower than data. NICs: none or rtt."},
+       "max_rate_ratio times slower than data. NICs: none or rtt.",
+       one_of({"none", "bytes", "queue", "rtt", "rtt_gradient", "rate"})},
       {"gain", ParameterType::kReal, "0",
-       "The newest round trip's share in the mean; 0: 0.7 in switches, 0.125 in NICs."},
+       "The newest round trip's share in the mean; 0: 0.7 in switches, 0.125 in NICs.", from_to("0", "1")},
       {"max_ratio", ParameterType::kReal, "0",
        "Of the mean round trip to the least, for drain=rtt; 0: 6 in switches, 3 in NICs."},
       {"from_bytes", ParameterType::kBytes, "20000",
        "In switches, with drain=rtt: bytes of a flowcut before its round trips count."},
       {"max_bytes", ParameterType::kBytes, "10000", "Of a flowcut on the wire, for drain=bytes."},
-      {"max_queue", ParameterType::kInteger, "10", "Packets at the flowcut's port, for drain=queue."},
+      {"max_queue", ParameterType::kInteger, "10", "Packets at the flowcut's port, for drain=queue.",
+       from_to("0", "1000000")},
       {"max_gradient", ParameterType::kReal, "10",
-       "Of the newest round trip to the mean, or of the mean to it, for drain=rtt_gradient."},
-      {"rate_gain", ParameterType::kReal, "0.3", "The newest interval's share in the mean, for drain=rate."},
+       "Of the newest round trip to the mean, or of the mean to it, for drain=rtt_gradient.", at_least("1")},
+      {"rate_gain", ParameterType::kReal, "0.3", "The newest interval's share in the mean, for drain=rate.",
+       above("0").up_to("1")},
       {"max_rate_ratio", ParameterType::kReal, "2",
-       "Of the mean interval between ACKs to that between packets, for drain=rate."},
+       "Of the mean interval between ACKs to that between packets, for drain=rate.", at_least("1")},
       {"idle", ParameterType::kTime, "auto",
        "Packets that were sent so long ago have arrived or are lost: a path that is gone is given up then. "
-       "Default: the network's least retransmission timeout."}};
+       "Default: the network's least retransmission timeout.",
+       above("0")}};
 }
 
 }  // namespace
 
 FlowcutSettings flowcut_settings(const Parameters& parameters) {
   const bool nic = deployment(parameters) == Deployment::kNic;
-  const std::string& choice = parameters.text("choice");
-  if (choice != "least_loaded" && choice != "random") {
-    parameters.fail("choice", "it must be least_loaded or random");
-  }
-  FlowcutSettings settings{.random_choice = choice == "random", .drain = drain(parameters)};
-  settings.gain = parameters.real("gain") == 0 ? (nic ? 0.125F : 0.7F) : share(parameters, "gain");
-  settings.max_ratio =
-      parameters.real("max_ratio") == 0 ? (nic ? 3.0F : 6.0F) : above_one(parameters, "max_ratio");
+  FlowcutSettings settings{.random_choice = parameters.text("choice") == "random",
+                           .drain = drain(parameters)};
+  const auto real = [&](const char* name) { return static_cast<float>(parameters.real(name)); };
+  settings.gain = real("gain") == 0 ? (nic ? 0.125F : 0.7F) : real("gain");
+  settings.max_ratio = real("max_ratio") == 0 ? (nic ? 3.0F : 6.0F) : real("max_ratio");
+  if (!(settings.max_ratio >= 1)) parameters.fail("max_ratio", "it must be 0, or at least 1");
   settings.from_bytes = parameters.bytes("from_bytes");
   settings.max_bytes = parameters.bytes("max_bytes");
-  const std::int64_t queue = parameters.integer("max_queue");
-  constexpr std::int64_t kMostPackets = 1'000'000;
-  if (queue < 0 || queue > kMostPackets) parameters.fail("max_queue", "it must be from 0 to 1000000");
-  settings.max_queue = static_cast<std::uint64_t>(queue);
-  settings.max_gradient = above_one(parameters, "max_gradient");
-  settings.rate_gain = share(parameters, "rate_gain");
-  settings.max_rate_ratio = above_one(parameters, "max_rate_ratio");
-  if (!parameters.automatic("idle")) {
-    settings.idle = parameters.time("idle");
-    if (settings.idle <= Time()) parameters.fail("idle", "it must be above 0");
-  }
+  settings.max_queue = static_cast<std::uint64_t>(parameters.integer("max_queue"));
+  settings.max_gradient = real("max_gradient");
+  settings.rate_gain = real("rate_gain");
+  settings.max_rate_ratio = real("max_rate_ratio");
+  if (!parameters.automatic("idle")) settings.idle = parameters.time("idle");
   return settings;
 }
 

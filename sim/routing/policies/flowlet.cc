@@ -48,14 +48,7 @@ class Flowlet final : public SwitchPolicy {
 };
 
 CongaSettings conga_settings(const Parameters& parameters) {
-  constexpr std::int64_t kMostBits = 6;
   const std::int64_t bits = parameters.integer("bits");
-  if (bits < 1 || bits > kMostBits) parameters.fail("bits", "it must be from 1 to 6");
-  for (const char* name : {"tau", "age"}) {
-    if (parameters.time(name) <= Time() || parameters.time(name) > Time::us(3'600'000'000)) {
-      parameters.fail(name, "it must be above 0 and at most 3600s");
-    }
-  }
   return {.gap = parameters.time("gap"),
           .tau = parameters.time("tau"),
           .age = parameters.time("age"),
@@ -64,9 +57,6 @@ CongaSettings conga_settings(const Parameters& parameters) {
 
 std::unique_ptr<SwitchPlan> make(const PlanSetup& setup) {
   const std::string& choice = setup.parameters.text("choice");
-  if (choice != "random" && choice != "least_loaded" && choice != "congestion") {
-    setup.parameters.fail("choice", "it must be random, least_loaded or congestion");
-  }
   if (choice == "congestion") return make_conga(setup, conga_settings(setup.parameters));
   const Settings settings{.gap = setup.parameters.time("gap"), .least_loaded = choice == "least_loaded"};
   return each_switch(
@@ -76,37 +66,39 @@ std::unique_ptr<SwitchPlan> make(const PlanSetup& setup) {
 }  // namespace
 
 Policy flowlet() {
-  return {
-      .info = {.name = "flowlet",
-               .summary = "A flow may change its port at a switch after a gap between its packets.",
-               .source = "E. Vanini et al., Let it flow: resilient asymmetric load balancing with "
-                         "flowlet switching, NSDI 2017",
-               .parameters = {{"gap", ParameterType::kTime, "20us",
-                               "Time without a packet of the flow after which it may change its port: "
-                               "above what paths differ by, no packet overtakes another; smaller ones "
-                               "balance better."},
-                              {"choice", ParameterType::kText, "random",
-                               "The port of a new flowlet: random; least_loaded, that with the least "
-                               "backlog; or congestion, that with the least congested way (CONGA: M. "
-                               "Alizadeh et al., SIGCOMM 2014; leaves and spines only)."},
-                              {"tau", ParameterType::kTime, "160us",
-                               "With choice=congestion: over what time the loads of links are estimated."},
-                              {"bits", ParameterType::kInteger, "3",
-                               "With choice=congestion: of a load, 1 to 6."},
-                              {"age", ParameterType::kTime, "10ms",
-                               "With choice=congestion: after each such time without news of a way, what "
-                               "is known of it counts half as much."}}},
-      .configure =
-          [](const Parameters& parameters, Policy& policy) {
-            const bool looks_ahead = parameters.text("choice") == "congestion";
-            policy.asks.single = policy.asks.notes = looks_ahead;
-            policy.asks.foresees = !looks_ahead;
-            if (looks_ahead)
-              policy.on_slow_links = "loads stay relative to the rates that links were built with";
-          },
-      .make_plan = make,
-      .no_fluid = "at gaps between the packets of a flow",
-      .order = KeepsOrder::kNo};
+  return {.info = {.name = "flowlet",
+                   .summary = "A flow may change its port at a switch after a gap between its packets.",
+                   .source = "E. Vanini et al., Let it flow: resilient asymmetric load balancing with "
+                             "flowlet switching, NSDI 2017",
+                   .parameters = {{"gap", ParameterType::kTime, "20us",
+                                   "Time without a packet of the flow after which it may change its port: "
+                                   "above what paths differ by, no packet overtakes another; smaller ones "
+                                   "balance better."},
+                                  {"choice", ParameterType::kText, "random",
+                                   "The port of a new flowlet: random; least_loaded, that with the least "
+                                   "backlog; or congestion, that with the least congested way (CONGA: M. "
+                                   "Alizadeh et al., SIGCOMM 2014; leaves and spines only).",
+                                   one_of({"random", "least_loaded", "congestion"})},
+                                  {"tau", ParameterType::kTime, "160us",
+                                   "With choice=congestion: over what time the loads of links are estimated.",
+                                   above("0").up_to("3600s")},
+                                  {"bits", ParameterType::kInteger, "3", "With choice=congestion: of a load.",
+                                   from_to("1", "6")},
+                                  {"age", ParameterType::kTime, "10ms",
+                                   "With choice=congestion: after each such time without news of a way, what "
+                                   "is known of it counts half as much.",
+                                   above("0").up_to("3600s")}}},
+          .configure =
+              [](const Parameters& parameters, Policy& policy) {
+                const bool looks_ahead = parameters.text("choice") == "congestion";
+                policy.asks.single = policy.asks.notes = looks_ahead;
+                policy.asks.foresees = !looks_ahead;
+                if (looks_ahead)
+                  policy.on_slow_links = "loads stay relative to the rates that links were built with";
+              },
+          .make_plan = make,
+          .no_fluid = "at gaps between the packets of a flow",
+          .order = KeepsOrder::kNo};
 }
 
 }  // namespace weft::routing

@@ -28,17 +28,12 @@ struct Settings {
   bool per_flow = true;
 };
 
-bool is_per_flow(const Parameters& parameters) {
-  const std::string& per = parameters.text("per");
-  if (per != "flow" && per != "packet") parameters.fail("per", "it must be flow or packet");
-  return per == "flow";
-}
+bool is_per_flow(const Parameters& parameters) { return parameters.text("per") == "flow"; }
 
 Settings settings_of(const Parameters& parameters, Kind kind) {
-  constexpr std::int64_t kMostWays = 256;
-  const std::int64_t ways = parameters.integer("k");
-  if (ways < 1 || ways > kMostWays) parameters.fail("k", fmt::format("it must be from 1 to {}", kMostWays));
-  return {.kind = kind, .ways = static_cast<std::size_t>(ways), .per_flow = is_per_flow(parameters)};
+  return {.kind = kind,
+          .ways = static_cast<std::size_t>(parameters.integer("k")),
+          .per_flow = is_per_flow(parameters)};
 }
 
 std::uint32_t most_on_a_way(const Topology& topology) {
@@ -153,9 +148,9 @@ std::unique_ptr<PathModel> make_paths(const PlanSetup& setup) {
 
 template <Kind kind>
 Policy policy(ModuleInfo info) {
-  info.parameters = {
-      {"k", ParameterType::kInteger, "8", "Ways between two hosts: 1 to 256."},
-      {"per", ParameterType::kText, "flow", "What takes one of them: flow, or packet, in turn."}};
+  info.parameters = {{"k", ParameterType::kInteger, "8", "Ways between two hosts.", from_to("1", "256")},
+                     {"per", ParameterType::kText, "flow",
+                      "What takes one of them: flow, or packet, in turn.", one_of({"flow", "packet"})}};
   return {.info = std::move(info),
           .configure =
               [](const Parameters& parameters, Policy& policy) {

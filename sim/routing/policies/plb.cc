@@ -43,20 +43,15 @@ class Plb final : public PathSelector {
 };
 
 std::uint32_t rounds(const Parameters& parameters, const char* name) {
-  const std::int64_t rounds = parameters.integer(name);
-  if (rounds < 0 || rounds > 1'000'000) parameters.fail(name, "it must be from 0 to 1000000");
-  return static_cast<std::uint32_t>(rounds);
+  return static_cast<std::uint32_t>(parameters.integer(name));
 }
 
 PathSelectorMaker make(const PlanSetup& plan) {
   const Parameters& parameters = plan.parameters;
-  const Settings settings{.threshold = MarkShare::threshold(parameters, "threshold"),
+  const Settings settings{.threshold = parameters.real("threshold"),
                           .idle_rounds = rounds(parameters, "idle_rounds"),
                           .rounds = rounds(parameters, "rounds"),
                           .suspend = parameters.time("suspend")};
-  if (settings.suspend < Time() || settings.suspend > Time::us(3'600'000'000)) {
-    parameters.fail("suspend", "it must be from 0 to 3600s");
-  }
   return [settings](const PathSetup& setup) { return std::make_unique<Plb>(settings, setup); };
 }
 
@@ -70,16 +65,19 @@ Policy plb() {
                .source = "M. Qureshi et al., PLB: congestion signals are simple and effective for network "
                          "load balancing, SIGCOMM 2022; defaults of Linux (tcp_plb_*)",
                .parameters = {{"threshold", ParameterType::kReal, "0.5",
-                               "Share of marked ACKs from which on a round trip is congested: above 0, up to "
-                               "1."},
+                               "Share of marked ACKs from which on a round trip is congested.",
+                               above("0").up_to("1")},
                               {"idle_rounds", ParameterType::kInteger, "3",
                                "Congested round trips in a row after which an idle flow takes another path; "
-                               "0: never."},
+                               "0: never.",
+                               from_to("0", "1000000")},
                               {"rounds", ParameterType::kInteger, "12",
-                               "Congested round trips in a row after which any flow does; 0: never."},
+                               "Congested round trips in a row after which any flow does; 0: never.",
+                               from_to("0", "1000000")},
                               {"suspend", ParameterType::kTime, "1ms",
                                "After a timeout paths stay for a random time from this to twice this (Linux: "
-                               "60 s)."}}},
+                               "60 s).",
+                               from_to("0", "3600s")}}},
       .make_path_selectors = make,
       .no_fluid = "by how many packets of a round trip were marked",
       .needs = {.used = Capability::kMark},

@@ -89,14 +89,9 @@ class Reps final : public PathSelector {
 
 PathSelectorMaker make(const PlanSetup& plan) {
   const Parameters& parameters = plan.parameters;
-  const Time freeze = parameters.time("freeze");
-  if (freeze < Time() || freeze > Time::us(3'600'000'000)) {
-    parameters.fail("freeze", "it must be from 0 to 3600s");
-  }
-  const std::string& trigger = parameters.text("trigger");
-  if (trigger != "timeout" && trigger != "loss") parameters.fail("trigger", "it must be timeout or loss");
-  const Settings settings{
-      .paths = Rounds::paths(parameters), .freeze = freeze, .losses_freeze = trigger == "loss"};
+  const Settings settings{.paths = Rounds::paths(parameters),
+                          .freeze = parameters.time("freeze"),
+                          .losses_freeze = parameters.text("trigger") == "loss"};
   return [settings](const PathSetup& setup) { return std::make_unique<Reps>(settings, setup); };
 }
 
@@ -113,10 +108,12 @@ Policy reps() {
                .parameters = {Rounds::parameter("65536"),
                               {"freeze", ParameterType::kTime, "10ms",
                                "How long after a timeout only paths that have worked are taken; 0: not at "
-                               "all."},
+                               "all.",
+                               from_to("0", "3600s")},
                               {"trigger", ParameterType::kText, "timeout",
                                "What begins that: timeout, or any loss that no trimmed packet tells of, for "
-                               "queues that trim."}}},
+                               "queues that trim.",
+                               one_of({"timeout", "loss"})}}},
       .make_paths = good_entropies,
       .make_path_selectors = make,
       .fluid = FluidPaths::kAround,

@@ -121,11 +121,7 @@ class Routes final : public PathSelector {
   std::size_t way_ = 0;
 };
 
-bool per_packet(const Parameters& parameters) {
-  const std::string& per = parameters.text("per");
-  if (per != "packet" && per != "flow") parameters.fail("per", "it must be packet or flow");
-  return per == "packet";
-}
+bool per_packet(const Parameters& parameters) { return parameters.text("per") == "packet"; }
 
 PathSelectorMaker make_selectors(const PlanSetup& plan) {
   return [routes = std::make_shared<const UserRoutes>(plan),
@@ -206,17 +202,18 @@ std::string remark(const PlanSetup& setup) {
 
 Policy routes() {
   return {
-      .info =
-          {.name = "routes",
-           .summary = "Source routes from a file, shared out among a pair's flows; shortest paths for pairs "
-                      "without one.",
-           .source =
-               "C. A. Sunshine, Source routing in computer networks, ACM Comput. Commun. Rev. 7(1), 1977",
-           .parameters = {{"file", ParameterType::kFile, "",
-                           "Lines 'SOURCE DESTINATION SWITCH …[=WEIGHT]': names as weft topo has them, in "
-                           "quotes if they have blanks, or h0, s0; # begins a comment."},
-                          {"per", ParameterType::kText, "flow",
-                           "What takes one of its pair's ways: flow, or packet."}}},
+      .info = {.name = "routes",
+               .summary =
+                   "Source routes from a file, shared out among a pair's flows; shortest paths for pairs "
+                   "without one.",
+               .source =
+                   "C. A. Sunshine, Source routing in computer networks, ACM Comput. Commun. Rev. 7(1), 1977",
+               .parameters =
+                   {{"file", ParameterType::kFile, "",
+                     "Lines 'SOURCE DESTINATION SWITCH …[=WEIGHT]': names as weft topo has them, in "
+                     "quotes if they have blanks, or h0, s0; # begins a comment."},
+                    {"per", ParameterType::kText, "flow",
+                     "What takes one of its pair's ways: flow, or packet.", one_of({"flow", "packet"})}}},
       .configure =
           [](const Parameters& parameters, Policy& policy) {
             if (per_packet(parameters)) policy.order = KeepsOrder::kNo;

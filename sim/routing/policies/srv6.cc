@@ -229,25 +229,12 @@ class Shared {
   std::unique_ptr<ShortestRoutes> shortest_;
 };
 
-std::uint32_t ways(const Parameters& parameters, const char* name, std::int64_t least) {
-  constexpr std::int64_t kMostWays = 4096;
-  const std::int64_t ways = parameters.integer(name);
-  if (ways < least || ways > kMostWays) {
-    parameters.fail(name, fmt::format("it must be from {} to {}", least, kMostWays));
-  }
-  return static_cast<std::uint32_t>(ways);
-}
-
 Settings settings_of(const Parameters& parameters) {
-  Settings settings{.paths = ways(parameters, "paths", 1),
-                    .backups = ways(parameters, "backups", 0),
-                    .probe = parameters.time("probe"),
-                    .denied = parameters.text("denied"),
-                    .parameters = parameters};
-  if (settings.probe <= Time() || settings.probe > Time::us(3'600'000'000)) {
-    parameters.fail("probe", "it must be above 0 and at most 3600s");
-  }
-  return settings;
+  return {.paths = static_cast<std::uint32_t>(parameters.integer("paths")),
+          .backups = static_cast<std::uint32_t>(parameters.integer("backups")),
+          .probe = parameters.time("probe"),
+          .denied = parameters.text("denied"),
+          .parameters = parameters};
 }
 
 PathSelectorMaker make(const PlanSetup& plan) {
@@ -278,11 +265,13 @@ Policy srv6() {
                .source = "C. Filsfils et al., SRv6 network programming, RFC 8986; path states of OpenAI's "
                          "and Microsoft's Multi-path Reliable Connection (MRC), 2026",
                .parameters = {{"paths", ParameterType::kInteger, "128",
-                               "Ways of a connection, divided among its host's NICs: 1 to 4096."},
+                               "Ways of a connection, divided among its host's NICs.", from_to("1", "4096")},
                               {"backups", ParameterType::kInteger, "32",
-                               "Further ways that take the place of lost ones, divided alike: 0 to 4096."},
+                               "Further ways that take the place of lost ones, divided alike.",
+                               from_to("0", "4096")},
                               {"probe", ParameterType::kTime, "1ms",
-                               "How often a connection sends a packet over a lost way of each NIC."},
+                               "How often a connection sends a packet over a lost way of each NIC.",
+                               above("0").up_to("3600s")},
                               {"denied", ParameterType::kText, "",
                                "Switches and links that no way takes, with * for anything: 'spine 3.*; leaf "
                                "0.1 / spine 0.2'."}}},

@@ -97,7 +97,6 @@ Choice choice_of(const Parameters& parameters) {
   const std::string& choice = parameters.text("choice");
   if (choice == "random") return Choice::kRandom;
   if (choice == "round_robin") return Choice::kInTurn;
-  if (choice != "weighted") parameters.fail("choice", "it must be random, round_robin or weighted");
   return Choice::kWeighted;
 }
 
@@ -127,7 +126,8 @@ Policy switch_spray() {
                          "data center networks, INFOCOM 2013",
                .parameters = {{"choice", ParameterType::kText, "random",
                                "Of the next port: random, round_robin (in turn, in an order drawn anew for "
-                               "each round) or weighted (odds in proportion to what paths can carry)."}}},
+                               "each round) or weighted (odds in proportion to what paths can carry).",
+                               one_of({"random", "round_robin", "weighted"})}}},
       .configure =
           [](const Parameters& parameters, Policy& policy) {
             if (choice_of(parameters) == Choice::kWeighted) policy.rate_news = RateNews::kWithRoutes;

@@ -252,19 +252,18 @@ class Plan final : public SwitchPlan {
 };
 
 const ParameterSpec kDetours{"detours", ParameterType::kInteger, "1",
-                             "Hosts drawn to go by the switch of, of which the best counts, 1 to 16."};
-const ParameterSpec kWeight{
-    "weight", ParameterType::kReal, "1",
-    "What the load of a detour is multiplied by: above 1 minimal ways are preferred."};
+                             "Hosts drawn to go by the switch of, of which the best counts.",
+                             from_to("1", "16")};
+const ParameterSpec kWeight{"weight", ParameterType::kReal, "1",
+                            "What the load of a detour is multiplied by: above 1 minimal ways are preferred.",
+                            from_to("0", "1000000")};
 const ParameterSpec kBias{"bias", ParameterType::kTime, "0ns",
                           "What minimal ways may cost more than a detour, in time of waiting times links."};
 
 Rules rules_of(const Parameters& parameters) {
-  const std::int64_t detours = parameters.integer("detours");
-  if (detours < 1 || detours > 16) parameters.fail("detours", "it must be 1 to 16");
-  const double weight = parameters.real("weight");
-  if (!(weight >= 0) || weight > 1e6) parameters.fail("weight", "it must be 0 to 1000000");
-  return {.detours = static_cast<std::uint32_t>(detours), .weight = weight, .bias = parameters.time("bias")};
+  return {.detours = static_cast<std::uint32_t>(parameters.integer("detours")),
+          .weight = parameters.real("weight"),
+          .bias = parameters.time("bias")};
 }
 
 // Of policies that decide once, by the ports of the first switch.
@@ -317,9 +316,8 @@ Policy ugal_g() {
                                kWeight,
                                kBias,
                                {"step", ParameterType::kTime, "100ns",
-                                "What loads are told in multiples of, up to 255; above 0."}}});
+                                "What loads are told in multiples of, up to 255.", above("0")}}});
   policy.make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-    if (setup.parameters.time("step") == Time()) setup.parameters.fail("step", "it must be above 0");
     return std::make_unique<Plan>(setup, rules_of(setup.parameters), setup.parameters.time("step"));
   };
   policy.asks.snapshot_period = Time::us(1);
@@ -329,7 +327,7 @@ Policy ugal_g() {
 
 Policy par() {
   // With one, packets that find the only way drawn no better stay on full links between groups.
-  const ParameterSpec detours{kDetours.name, kDetours.type, "2", kDetours.help};
+  const ParameterSpec detours{kDetours.name, kDetours.type, "2", kDetours.help, kDetours.limits};
   Policy policy =
       adaptive({.name = "par",
                 .summary = "UGAL that may still change its mind in the source's group.",
@@ -348,8 +346,8 @@ Policy par() {
 }
 
 Policy slingshot() {
-  const ParameterSpec detours{kDetours.name, kDetours.type, "2", kDetours.help};
-  const ParameterSpec weight{kWeight.name, kWeight.type, "2", kWeight.help};
+  const ParameterSpec detours{kDetours.name, kDetours.type, "2", kDetours.help, kDetours.limits};
+  const ParameterSpec weight{kWeight.name, kWeight.type, "2", kWeight.help, kWeight.limits};
   Policy policy = adaptive({.name = "slingshot",
                             .summary = "Adaptive routing in the manner of Slingshot: two minimal ways, two "
                                        "detours, minimal ones preferred.",

@@ -15,14 +15,10 @@ struct Rules {
 Rules rules_of(const PlanSetup& setup) {
   const std::string &intermediate = setup.parameters.text("intermediate"),
                     &per = setup.parameters.text("per");
-  if (intermediate != "switch" && intermediate != "group") {
-    setup.parameters.fail("intermediate", "it must be switch or group");
-  }
   if (intermediate == "group" && !setup.topology.linked_groups()) {
     setup.parameters.fail("intermediate", "it must be switch: " + setup.topology.name() +
                                               " has no groups that are linked as in a dragonfly");
   }
-  if (per != "packet" && per != "flow") setup.parameters.fail("per", "it must be packet or flow");
   return {.by_group = intermediate == "group", .per_flow = per == "flow"};
 }
 
@@ -83,10 +79,11 @@ Policy valiant() {
                .source = "L. G. Valiant, A scheme for fast parallel communication, SIAM J. Comput. 11(2), "
                          "1982; J. Kim, W. J. Dally, S. Scott, D. Abts, ISCA 2008",
                .parameters = {{"intermediate", ParameterType::kText, "switch",
-                               "What a packet goes by: the switch of a host, or any switch of its group: "
-                               "switch or group."},
+                               "What a packet goes by: the switch of a host, or any switch of its group.",
+                               one_of({"switch", "group"})},
                               {"per", ParameterType::kText, "packet",
-                               "What is drawn for: packet, or flow, which then keeps its order."}}},
+                               "What is drawn for: packet, or flow, which then keeps its order.",
+                               one_of({"packet", "flow"})}}},
       .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
         return std::make_unique<Plan>(setup);
       },

@@ -220,7 +220,7 @@ TEST_CASE("noise that makes no sense is refused, with the reason") {
   };
   refuses("gausian", "did you mean 'gaussian'");
   refuses("gaussian:mean=3", "sigma");
-  refuses("gaussian:sigma=-1", "it must be 0 or more");
+  refuses("gaussian:sigma=-1", "it must be at least 0");
   refuses("periodic:period=1us,length=1us", "shorter than the period");
   refuses("stragglers:count=3", "from 0 to 2");
   refuses("stragglers:ranks=[2]", "rank 2 does not exist");

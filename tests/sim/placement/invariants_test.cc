@@ -140,8 +140,8 @@ TEST_CASE("placement: unknown names and values") {
     return place(parse_module_choice(text), {.ranks = 4}, machine);
   };
   CHECK_THROWS_WITH(attempt("pakced"), Catch::Contains("did you mean 'packed'"));
-  CHECK_THROWS_WITH(attempt("packed:fit=worst"), Catch::Contains("one of first, best, any"));
-  CHECK_THROWS_WITH(attempt("random:distribution=plane"), Catch::Contains("one of block, cyclic"));
+  CHECK_THROWS_WITH(attempt("packed:fit=worst"), Catch::Contains("it must be first, best or any"));
+  CHECK_THROWS_WITH(attempt("random:distribution=plane"), Catch::Contains("it must be block or cyclic"));
 }
 
 }  // namespace weft::placement

@@ -109,7 +109,8 @@ TEST_CASE("units: refused where they tell nothing, with the reason") {
   CHECK_THROWS_WITH(attempt("group_round_robin"), Catch::Contains("every host is a group of its own"));
   CHECK_THROWS_WITH(attempt("by_group:by=rack"), Catch::Contains("doesn't say which racks"));
   CHECK_THROWS_WITH(attempt("hybrid:by=site"), Catch::Contains("it has one site"));
-  CHECK_THROWS_WITH(attempt("hybrid:by=pod"), Catch::Contains("one of switch, group, rack, plane, site"));
+  CHECK_THROWS_WITH(attempt("hybrid:by=pod"),
+                    Catch::Contains("it must be switch, group, rack, plane or site"));
 }
 
 }  // namespace weft::placement

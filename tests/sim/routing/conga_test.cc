@@ -83,10 +83,10 @@ TEST_CASE("conga: traffic divides as the ways' capacities, also where these diff
 TEST_CASE("conga: networks that aren't two tiers are refused, and parameters that make no sense") {
   const auto refusal = [](const std::string& policy_text, const char* text) {
     const Topology topology = topologies::build(parse_module_choice(text));
-    const routing::Policy policy = routing::registered(policy_text);
     const routing::RoutingTable table(topology);
-    const Parameters parameters(policy.info, std::map<std::string, std::string>());
     try {
+      const routing::Policy policy = routing::registered(policy_text);
+      const Parameters parameters(policy.info, std::map<std::string, std::string>());
       (void)policy.make_plan({parameters, topology, table, 1});
     } catch (const InputError& error) {
       return std::string(error.what());

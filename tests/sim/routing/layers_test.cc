@@ -137,9 +137,9 @@ TEST_CASE("layers: ways are at most twice as long as the longest of the network"
 TEST_CASE("fatpaths: what its parameters must be") {
   const Net net("torus:dims=4");
   const auto refusal = [&](const std::string& name, const std::string& value) {
-    const Parameters parameters(net.policy.info, std::map<std::string, std::string>{{name, value}});
-    const PlanSetup setup{parameters, net.topology, net.table, 1};
     try {
+      const Parameters parameters(net.policy.info, std::map<std::string, std::string>{{name, value}});
+      const PlanSetup setup{parameters, net.topology, net.table, 1};
       (void)net.policy.make_plan(setup);
       (void)net.policy.make_path_selectors(setup);
     } catch (const InputError& error) {

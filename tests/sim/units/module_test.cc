@@ -68,6 +68,56 @@ TEST_CASE("parameters: auto is a value only where it is the default") {
                     "queue: mark: 'automatic' is not a size in bytes; write it like 2MiB");
 }
 
+TEST_CASE("parameters: values beyond their limits are refused, those at them are not") {
+  const ModuleInfo info{"m",
+                        "s",
+                        "s",
+                        {{"count", ParameterType::kInteger, "1", "How many.", from_to("-2", "64")},
+                         {"share", ParameterType::kReal, "auto", "Of it.", above("0").up_to("1")},
+                         {"gap", ParameterType::kTime, "1us", "Between them.", at_least("1ns").under("1s")},
+                         {"rate", ParameterType::kBandwidth, "1Gbps", "So fast.", at_least("1Mbps")},
+                         {"size", ParameterType::kBytes, "1KB", "So large.", at_most("1GiB")},
+                         {"kind", ParameterType::kText, "ring", "Which.", one_of({"ring", "star", "full"})},
+                         {"tint", ParameterType::kText, "", "Empty: none.", one_of({"red", "blue"})}}};
+  const auto refusal = [&](const std::string& name, const std::string& value) -> std::string {
+    try {
+      Parameters(info, {{name, value}});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"count", "-2"},
+                                                                                    {"count", "64"},
+                                                                                    {"share", "auto"},
+                                                                                    {"share", "1e-300"},
+                                                                                    {"share", "1.0"},
+                                                                                    {"gap", "1000ps"},
+                                                                                    {"gap", "999ms"},
+                                                                                    {"rate", "1000000"},
+                                                                                    {"size", "1024MiB"},
+                                                                                    {"kind", "full"},
+                                                                                    {"tint", ""},
+                                                                                    {"tint", "red"}}) {
+    CHECK(refusal(name, value).empty());
+  }
+  CHECK(refusal("count", "-3") == "m: count is '-3', but it must be from -2 to 64");
+  CHECK(refusal("count", "65") == "m: count is '65', but it must be from -2 to 64");
+  CHECK(refusal("share", "0.0") == "m: share is '0.0', but it must be above 0 and at most 1, or auto");
+  CHECK(refusal("gap", "999ps") == "m: gap is '999ps', but it must be at least 1ns and below 1s");
+  CHECK(refusal("gap", "1000ms") == "m: gap is '1000ms', but it must be at least 1ns and below 1s");
+  CHECK(refusal("rate", "400") == "m: rate is '400', but it must be at least 1Mbps");
+  CHECK(refusal("size", "2GiB") == "m: size is '2GiB', but it must be at most 1GiB");
+  CHECK(refusal("kind", "rign") ==
+        "m: kind is 'rign', but it must be ring, star or full; did you mean 'ring'?");
+  CHECK(refusal("kind", "") == "m: kind is '', but it must be ring, star or full");
+  CHECK(refusal("kind", "auto") == "m: kind is 'auto', but it must be ring, star or full");
+  CHECK(refusal("tint", "torus") == "m: tint is 'torus', but it must be red or blue");
+  CHECK(describe(info.parameters[1]) == "Of it. It must be above 0 and at most 1.");
+  CHECK(describe(info.parameters[5]) == "Which. It must be ring, star or full.");
+  CHECK(describe(ParameterSpec{.name = "x", .help = "Free."}) == "Free.");
+}
+
 TEST_CASE("parameters: an error stands where its own value was given") {
   ModuleChoice choice{"fat_tree", {{"k", "8"}, {"link", "fast"}}, {"run.txtpb", 3, 7}, {}};
   choice.locations["link"] = {"run.txtpb", 4, 2};

@@ -54,7 +54,7 @@ done
 expect "a ring with LL" 0 'simulated runtime   81\.829 us' '' sim --goal b.weft --network loggops:L=2000,o=200,g=5,G=0.04 \
   --set collectives.allreduce=nccl_ring:protocol=ll,channels=1 -o ring_ll
 expect "a wrong profile" 2 '' "did you mean 'node'" $run --set collectives.profile=nccl:nod=dgx_h100 -o bad
-expect "a wrong protocol" 2 '' 'it must be one of simple, ll and ll128' $run --set collectives.allreduce=nccl_ring:protocol=ll129 -o bad
+expect "a wrong protocol" 2 '' 'it must be simple, ll or ll128' $run --set collectives.allreduce=nccl_ring:protocol=ll129 -o bad
 
 expect "a chunk too long" 2 '' "chunk is '2GiB', but it must be at most 1GiB" \
   $run --set collectives.allreduce=nccl_ring:chunk=2GiB -o bad

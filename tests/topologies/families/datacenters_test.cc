@@ -166,11 +166,11 @@ TEST_CASE("datacenters: what can't be built") {
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4;fat_tree:k=4;fat_tree:k=4],sites=2"),
                     "datacenters: sites is '2', but `of` names 3 networks, which is that many sites");
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],loss=1"),
-                    "datacenters: loss is '1', but it must be 0 or more and below 1");
+                    "datacenters: loss is '1', but it must be at least 0 and below 1");
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],loss=nan"),
                     Catch::Contains("'nan' is not a finite number"));
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],shape=mesh"),
-                    "datacenters: shape is 'mesh', but it must be one of full, ring, chain, star");
+                    "datacenters: shape is 'mesh', but it must be full, ring, chain or star");
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4"), Catch::Contains("has a [ without its ]"));
   CHECK_THROWS_WITH(make("datacenters:of=fat_tree:k=4]"),
                     "datacenters: of is 'fat_tree:k=4]', but each [ must have its ], like [slim_fly:q=5]");

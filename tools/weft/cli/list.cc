@@ -271,8 +271,9 @@ std::string describe(const Listed& module) {
   text += fmt::format("\n  {:<{}}  {:<9}  {:<{}}  meaning\n", "parameter", name_width, "type", "default",
                       default_width);
   for (const ParameterSpec& spec : info.parameters) {
-    text += fmt::format("  {:<{}}  {:<9}  {:<{}}  {}\n", spec.name, name_width, type_name(spec.type),
-                        is_required(spec) ? "required" : spec.default_value, default_width, spec.help);
+    text +=
+        fmt::format("  {:<{}}  {:<9}  {:<{}}  {}\n", spec.name, name_width, type_name(spec.type),
+                    is_required(spec) ? "required" : spec.default_value, default_width, weft::describe(spec));
   }
   return text;
 }

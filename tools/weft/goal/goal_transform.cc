@@ -74,7 +74,8 @@ std::string noise_help() {
   for (const goal::NoiseModel& model : goal::noise_models()) {
     text += fmt::format("  {:<12} {}\n", model.info.name, model.info.summary);
     for (const ParameterSpec& parameter : model.info.parameters) {
-      text += fmt::format("    {:<10} {} [{}]\n", parameter.name, parameter.help, parameter.default_value);
+      text +=
+          fmt::format("    {:<10} {} [{}]\n", parameter.name, describe(parameter), parameter.default_value);
     }
   }
   return text +

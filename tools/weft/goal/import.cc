@@ -86,7 +86,7 @@ void add_importer_options(Command& command, Options& options) {
       option.parameter = spec.name;
       option.flag = flag_of(spec.name);
       option.is_flag = spec.type == ParameterType::kBoolean;
-      const std::string help = fmt::format("{}: {}", importer.info.name, spec.help);
+      const std::string help = fmt::format("{}: {}", importer.info.name, describe(spec));
       if (option.is_flag) {
         command.add_flag(option.flag, option.is_set, help);
       } else {

@@ -97,8 +97,7 @@ RoutedNetwork::RoutedNetwork(topologies::Topology topology, const Choice& choice
 // What the ranks of a run without settings make of their NICs.
 void RoutedNetwork::find_rails(const std::string& nic_choice) {
   const ModuleInfo info{.name = "weft route", .parameters = {routing::nic_choice_parameter(true)}};
-  nic_choice_ =
-      routing::nic_choice_of(Parameters(info, ModuleChoice{.given = {{"nic_choice", nic_choice}}}), true);
+  nic_choice_ = routing::nic_choice_of(Parameters(info, ModuleChoice{.given = {{"nic_choice", nic_choice}}}));
   if (nics_ == nullptr || policy_.leads_to_hosts || nic_choice_ == routing::NicChoice::kSpray) return;
   const Parameters protocol(sim::protocols().front(), ModuleChoice());
   rail_use_ = routing::rail_use(nic_choice_, {.most = static_cast<std::uint32_t>(protocol.integer("rails"))});

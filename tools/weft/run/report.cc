@@ -46,8 +46,9 @@ void add_report(Command& command, int&) {
       "  weft report RUN --prices quotes.txtpb -o report.html");
   command.callback([options] {
     if (!options->names.empty() && options->names.size() != options->runs.size()) {
-      throw InputError({"--name"}, fmt::format("there are {} names and {} runs; expected one for each, in their order",
-                                               options->names.size(), options->runs.size()));
+      throw InputError({"--name"},
+                       fmt::format("there are {} names and {} runs; expected one for each, in their order",
+                                   options->names.size(), options->runs.size()));
     }
     const topologies::PriceList prices = topologies::find_price_list(options->prices);
     goal::FileWriter file(options->output);
