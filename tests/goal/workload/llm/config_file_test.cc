@@ -33,10 +33,12 @@ TEST_CASE("config.json: Llama, Mixtral and DeepSeek have the parameters of those
   const ModelShape deepseek = read(R"({"model_type": "deepseek_v3", "hidden_size": 7168,
       "num_hidden_layers": 61, "num_attention_heads": 128, "num_key_value_heads": 128,
       "intermediate_size": 18432, "moe_intermediate_size": 2048, "n_routed_experts": 256,
-      "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3, "q_lora_rank": 1536,
+      "n_shared_experts": 1, "num_experts_per_tok": 8, "n_group": 8, "topk_group": 4, "first_k_dense_replace": 3, "q_lora_rank": 1536,
       "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
       "vocab_size": 129280})");
   CHECK(parameters(deepseek) == parameters(find_model("deepseek_v3")));
+  CHECK(deepseek.expert_groups == find_model("deepseek_v3").expert_groups);
+  CHECK(deepseek.top_groups == find_model("deepseek_v3").top_groups);
 }
 
 TEST_CASE("config.json: what is missing, and what no shape holds") {
