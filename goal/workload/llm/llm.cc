@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/llm/experts.h"
@@ -171,7 +174,8 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
   return all;
 }
 
-std::vector<ParameterSpec> parameters_of_llm() {
+// Of the model, and of how it is divided among ranks.
+std::vector<ParameterSpec> layout_parameters() {
   constexpr auto kInteger = ParameterType::kInteger;
   constexpr auto kText = ParameterType::kText;
   return {
@@ -207,7 +211,14 @@ std::vector<ParameterSpec> parameters_of_llm() {
        "drawn for each layer; 0: all get as many."},
       {"order", kText, "megatron",
        "Which ranks are neighbors: megatron (tp, cp, dp, pp from the inside out) or llama3 (tp, cp, pp, "
-       "dp)."},
+       "dp)."}};
+}
+
+// Of the step.
+std::vector<ParameterSpec> training_parameters() {
+  constexpr auto kInteger = ParameterType::kInteger;
+  constexpr auto kText = ParameterType::kText;
+  return {
       {"schedule", kText, "auto",
        "Order of micro-batches: 1f1b, interleaved, gpipe, zb1p, zb2p, zbv, dualpipe; auto: 1f1b, interleaved "
        "if vp is above 1."},
@@ -245,6 +256,12 @@ std::vector<ParameterSpec> parameters_of_llm() {
       overlap_slowdown_parameter(),
       iterations_parameter(),
       ranks_parameter()};
+}
+
+std::vector<ParameterSpec> parameters_of_llm() {
+  std::vector<ParameterSpec> all = layout_parameters();
+  std::ranges::copy(training_parameters(), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ namespace llm {
 Training training_of(const Parameters& parameters, std::uint32_t ranks,
                      const std::optional<ModelShape>& model = std::nullopt);
 
-// What is to be told of `expert_nodes`: that the model's own limit was taken, or why it was not; else "".
+// What is to be told of `expert_nodes`: how many a token goes to, or why the model's own limit was not taken;
+// else "".
 std::string told_of_expert_nodes(const Parameters& parameters, const Training& training);
 
 }  // namespace llm

@@ -135,9 +135,11 @@ struct Reason {
 std::optional<Reason> unfit(const Training& training, std::uint32_t node, ExpertGroups limit) {
   const ModelShape& model = training.model;
   const Layout& layout = training.layout;
-  if (layout.expert < node ? node % layout.expert != 0 : layout.expert % node != 0) {
-    return Reason{"node_ranks", fmt::format("it must divide ep, {}, or be a multiple of it: {} would do",
-                                            layout.expert, std::gcd(node, layout.expert))};
+  const bool inside = layout.expert < node;
+  if ((inside ? node % layout.expert : layout.expert % node) != 0) {
+    return Reason{"node_ranks",
+                  fmt::format("it must divide ep, {}, or be a multiple of it: {} would do", layout.expert,
+                              inside ? node / layout.expert * layout.expert : std::gcd(node, layout.expert))};
   }
   if (layout.expert <= node) return std::nullopt;
   const std::uint32_t inner = layout.tensor * layout.context;
@@ -398,23 +400,27 @@ std::string told_of_expert_nodes(const Parameters& parameters, const Training& t
   const std::uint32_t expert = training.layout.expert,
                       node = integer_in(parameters, "node_ranks", 1, kMostOfAxis);
   if (limit.most == 0) return "";
-  if (!parameters.automatic("expert_nodes")) {
-    if (expert > node) return "";
+  const bool automatic = parameters.automatic("expert_nodes");
+  if (training.layout.expert_node != 0) {
+    const std::string once =
+        fmt::format("goes once to each of {:.2f} of {} nodes of {} ranks (node_ranks), on average",
+                    training.token_nodes, training.layout.expert_nodes(), node);
+    if (!automatic) return "a token " + once;
+    return fmt::format(
+        "a token takes experts of {} of {} groups, as {} was trained, and {}; expert_nodes=0: each copy on "
+        "its own",
+        limit.most, limit.groups, training.model.name, once);
+  }
+  if (!automatic) {
     return fmt::format("ep={} stays within a node of {} ranks: expert_nodes changes nothing", expert, node);
   }
-  if (const std::optional<Reason> reason = unfit(training, node, limit)) {
-    return fmt::format(
-        "each copy of a token goes to its expert on its own, though {} was trained with experts of {} of {} "
-        "groups for a token: {}: {}",
-        training.model.name, limit.most, limit.groups, reason->parameter, reason->why);
-  }
-  if (expert <= node) return "";
+  const std::optional<Reason> reason = unfit(training, node, limit);
+  if (!reason) return "";
   return fmt::format(
-      "a token takes experts of {} of {} groups, as {} was trained, and goes once to each of {:.2f} of {} "
-      "nodes "
-      "of {} ranks (node_ranks), on average; expert_nodes=0: each copy on its own",
-      limit.most, limit.groups, training.model.name, training.token_nodes, training.layout.expert_nodes(),
-      node);
+      "each copy of a token goes to its expert on its own, though {} was trained with experts of {} of {} "
+      "groups "
+      "for a token: {}: {}",
+      training.model.name, limit.most, limit.groups, reason->parameter, reason->why);
 }
 
 }  // namespace weft::goal::llm

@@ -44,6 +44,9 @@ TEST_CASE("config.json: Llama, Mixtral and DeepSeek have the parameters of those
 TEST_CASE("config.json: what is missing, and what no shape holds") {
   CHECK_THROWS_WITH(read(R"({"hidden_size": 64})"), Catch::Contains("num_hidden_layers"));
   CHECK_THROWS_WITH(read(R"({"hidden_size": 64, "mamba_num_heads": 4})"), Catch::Contains("state space"));
+  CHECK_THROWS_WITH(read(R"({"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 1,
+      "vocab_size": 8, "n_routed_experts": 6, "num_experts_per_tok": 2, "n_group": 4, "topk_group": 2})"),
+                    Catch::Contains("n_group is 4; it must divide n_routed_experts, 6"));
   CHECK_THROWS_AS(read("[]"), InputError);
   CHECK_THROWS_AS(read("nothing"), InputError);
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "goal/graph/axis.h"
 #include "goal/workload/llm/experts.h"
 #include "goal/workload/llm/model.h"
 #include "sim/units/random.h"
@@ -140,6 +141,8 @@ TEST_CASE("by nodes: who sends to whom") {
   CHECK(groups.at("ep_internode 0") == std::vector<Rank>{0, 4});
   CHECK(groups.at("ep_internode 7") == std::vector<Rank>{11, 15});
   CHECK(!groups.contains("ep 0"));
+  // Both are axes, whose bytes and waiting are told apart.
+  CHECK(axis_of("ep_internode 7") == "ep_internode");
 }
 
 TEST_CASE("by nodes: one that has all of ep sends as without") {
@@ -179,6 +182,29 @@ TEST_CASE("by nodes: a piece is forwarded while the next one crosses") {
   CHECK(static_cast<double>(two - one) == Approx(128 * 1e9).epsilon(0.01));
 }
 
+TEST_CASE("by nodes: what is taken by default is told, and why it is not") {
+  const auto told = [](const std::string& text, std::uint32_t ranks, const char* what) {
+    const ModuleChoice choice = parse_module_choice("llm:" + text);
+    const Workload& workload = find_module(workloads(), choice, "traffic pattern");
+    const std::vector<std::string> all = workload.remarks(Parameters(workload.info, choice), ranks);
+    return std::ranges::any_of(all,
+                               [&](const std::string& one) { return one.find(what) != std::string::npos; });
+  };
+  CHECK(told("model=deepseek_v3,ep=64", 64,
+             "4 of 8 groups, as deepseek_v3 was trained, and goes once to each of "
+             "3.98 of 8 nodes of 8 ranks"));
+  CHECK(told("model=deepseek_v3,ep=64,node_ranks=72", 64, "on its own, though"));
+  CHECK(told("model=deepseek_v3,ep=64,node_ranks=72", 64, "64 would do"));
+  CHECK(told("model=deepseek_v3,ep=64,expert_skew=1", 64, "on its own, though"));
+  CHECK(told("model=mixtral_8x7b,ep=8,expert_nodes=2,node_ranks=4", 8, "once to each of 1.57 of 2 nodes"));
+  CHECK(told("model=mixtral_8x7b,ep=8,expert_nodes=2", 8, "changes nothing"));
+  for (const char* text :
+       {"model=deepseek_v3,ep=8", "model=kimi_k2,ep=64", "model=deepseek_v3,ep=64,expert_nodes=0"}) {
+    CHECK(!told(text, 64, "node"));
+    CHECK(!told(text, 64, "on its own"));
+  }
+}
+
 TEST_CASE("by nodes: what doesn't fit") {
   const std::string text = "llm:model=mixtral_8x7b,ep=8,";
   const auto says = [&](const std::string& more, const char* what) {
@@ -186,7 +212,7 @@ TEST_CASE("by nodes: what doesn't fit") {
     CHECK(refusal(text + more, 8).find(what) != std::string::npos);
   };
   says("expert_nodes=2,node_ranks=3", "it must divide ep, 8");
-  says("expert_nodes=2,node_ranks=12", "4 would do");
+  says("expert_nodes=2,node_ranks=12", "8 would do");
   says("expert_nodes=1,node_ranks=1", "1 nodes have 1 experts, and a token takes 2: 2 would do");
   says("expert_nodes=2,node_ranks=4,expert_skew=1", "all experts get as many");
   says("expert_nodes=2,expert_pieces=0", "expert_pieces");

@@ -209,9 +209,9 @@ TEST_CASE("data parallelism that nothing is computed beside adds what it sends")
   training.model.layers = 4;
   training.efficiency = 1;
   const auto seconds = [&](double ns_per_byte) {
-    const sim::Times all = sim::LogGopsRun(training_graph(training),
-                                           {.L = 0, .o = 0, .g = 0, .G = ns_per_byte, .S = 1 << 30})
-                               .finish();
+    const sim::Times all =
+        sim::LogGopsRun(training_graph(training), {.L = 0, .o = 0, .g = 0, .G = ns_per_byte, .S = 1 << 30})
+            .finish();
     return static_cast<double>(*std::max_element(all.begin(), all.end())) * 1e-9;
   };
   constexpr double kBytePerNs = 50;
