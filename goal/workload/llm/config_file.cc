@@ -51,6 +51,10 @@ class Config {
     const auto at = texts_.find(key);
     return at == texts_.end() ? "" : at->second;
   }
+  void require_divides(const char* name, std::uint32_t divisor, const char* of, std::uint32_t number) const {
+    if (number % divisor == 0) return;
+    throw InputError(fmt::format("{}: {} is {}; it must divide {}, {}", path_, name, divisor, of, number));
+  }
   // Throws if there is anything whose name holds the word.
   void refuse(std::string_view word, const char* what) const {
     for (const auto& [key, number] : numbers_) {
@@ -97,6 +101,13 @@ void read_experts(const Config& config, ModelShape& model) {
   model.expert_ffn = config.find({"moe_intermediate_size"}).value_or(model.ffn);
   model.shared_experts = config.find({"n_shared_experts"}).value_or(0);
   model.dense_layers = config.find({"first_k_dense_replace"}).value_or(0);
+  const std::uint32_t groups = config.find({"n_group"}).value_or(0);
+  const std::uint32_t top = config.find({"topk_group"}).value_or(0);
+  if (groups > 1 && top > 0 && top < groups) {
+    config.require_divides("n_group", groups, "n_routed_experts", model.experts);
+    model.expert_groups = groups;
+    model.top_groups = top;
+  }
 }
 
 void read_latent_attention(const Config& config, ModelShape& model) {

@@ -17,6 +17,7 @@ enum class Chain : std::uint8_t {
   kContextSend,
   kContextReceive,
   kExpert,
+  kExpertIntranode,
   kSendForward,
   kSendBackward,
   kReceiveForward,
@@ -30,7 +31,7 @@ enum class Chain : std::uint8_t {
   kReduce,
   kStep,  // what ends a step
 };
-inline constexpr std::size_t kChains = 16;
+inline constexpr std::size_t kChains = 17;
 
 // The end of an operation of the rank, or of nothing.
 using Event = OpIndex;
@@ -75,7 +76,7 @@ class Emitter {
   void edge(Event first, OpIndex dependent);
   // Of the second stream behind those of the first.
   std::size_t slot(Chain chain) const {
-    return static_cast<std::size_t>(chain) + (chain <= Chain::kExpert ? stream_ * kChains : 0);
+    return static_cast<std::size_t>(chain) + (chain <= Chain::kExpertIntranode ? stream_ * kChains : 0);
   }
   std::uint16_t cpu(Chain chain) const { return cpus_[static_cast<std::size_t>(chain)]; }
 

@@ -51,6 +51,42 @@ std::vector<double> expert_shares(std::uint32_t experts, std::uint32_t top_k, do
   return weights;
 }
 
+double nodes_of_token(std::uint32_t experts, std::uint32_t top_k, std::uint32_t nodes, std::uint32_t groups,
+                      std::uint32_t most) {
+  const double node = experts / nodes, group = experts / groups;
+  // Chances to have reached so many groups, and so many nodes.
+  using Chances = std::vector<std::vector<double>>;
+  const Chances none(top_k + 1, std::vector<double>(top_k + 1));
+  Chances chances = none;
+  chances[0][0] = 1;
+  for (std::uint32_t copy = 0; copy < top_k; ++copy) {
+    Chances next = none;
+    for (std::uint32_t g = 0; g <= copy; ++g) {
+      for (std::uint32_t n = 0; n <= copy; ++n) {
+        if (chances[g][n] == 0) continue;
+        // Experts that may be the next one: all, those of new groups, and of those the ones on new nodes.
+        const bool full = g == most;
+        const double all = (full ? most * group : experts) - copy;
+        const double new_groups = full ? 0 : (groups - g) * group;
+        const double both = full ? 0 : nodes >= groups ? new_groups : (nodes - n) * node;
+        // Groups on several nodes have new ones as well.
+        const double new_nodes = nodes >= groups ? g * group - n * node : 0;
+        const double chance = chances[g][n] / all;
+        next[g + 1][n + 1] += chance * both;
+        next[g + 1][n] += chance * (new_groups - both);
+        next[g][n + 1] += chance * new_nodes;
+        next[g][n] += chance * (all - new_groups - new_nodes);
+      }
+    }
+    chances = std::move(next);
+  }
+  double mean = 0;
+  for (const std::vector<double>& of_groups : chances) {
+    for (std::uint32_t n = 0; n <= top_k; ++n) mean += n * of_groups[n];
+  }
+  return mean;
+}
+
 std::vector<ExpertLoad> expert_loads(const Training& training) {
   std::vector<ExpertLoad> loads;
   if (training.expert_skew == 0 || training.layout.expert == 1) return loads;

@@ -1,6 +1,7 @@
 #include "goal/workload/llm/layer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "goal/workload/llm/step.h"
 
@@ -20,10 +21,21 @@ std::uint64_t dispatched_bytes(const Training& training) {
   return training.precision == Precision::kFp8 ? hidden + (hidden + 127) / 128 * 4 : 2 * hidden;
 }
 
-// Tokens that a rank has for each rank with experts: `top_k` copies of each of its own, spread evenly.
-std::uint64_t block(const Training& training, std::uint64_t bytes) {
+// Tokens that a rank has for each of `ranks` with experts: `top_k` copies of each of its own, spread evenly.
+std::uint64_t block(const Training& training, std::uint64_t bytes, std::uint32_t ranks) {
   const std::uint64_t copies = training.own_tokens() * training.model.top_k;
-  return (copies * bytes + training.layout.expert - 1) / training.layout.expert;
+  return (copies * bytes + ranks - 1) / ranks;
+}
+
+// The same for the rank in its place in each node: a copy of each token that goes there.
+std::uint64_t node_block(const Training& training, std::uint64_t bytes) {
+  const double copies = static_cast<double>(training.own_tokens()) * training.token_nodes;
+  return static_cast<std::uint64_t>(
+      std::ceil(copies * static_cast<double>(bytes) / training.layout.expert_nodes()));
+}
+
+std::uint64_t piece_of(std::uint64_t all, std::uint64_t i, std::uint64_t pieces) {
+  return all * (i + 1) / pieces - all * i / pieces;
 }
 
 std::uint64_t combined_bytes(const Training& training) { return 2 * std::uint64_t{training.model.hidden}; }
@@ -44,9 +56,13 @@ std::uint64_t key_value_bytes(const Training& training) {
   return 2 * training.tokens() * heads * (std::uint64_t{model.head_dim} + model.value_dims());
 }
 
-std::uint64_t dispatch_bytes(const Training& training) { return block(training, dispatched_bytes(training)); }
+std::uint64_t dispatch_bytes(const Training& training) {
+  return block(training, dispatched_bytes(training), training.layout.expert);
+}
 
-std::uint64_t combine_bytes(const Training& training) { return block(training, combined_bytes(training)); }
+std::uint64_t combine_bytes(const Training& training) {
+  return block(training, combined_bytes(training), training.layout.expert);
+}
 
 LayerProgram::LayerProgram(const Training& training, const Times& times, const std::vector<ExpertLoad>& loads,
                            const Groups& groups, const Place& place, Emitter& emitter)
@@ -57,6 +73,8 @@ LayerProgram::LayerProgram(const Training& training, const Times& times, const s
       tensor_comm_(groups.communicator(Axis::kTensor, place)),
       context_comm_(groups.communicator(Axis::kContext, place)),
       expert_comm_(groups.communicator(Axis::kExpert, place)),
+      internode_comm_(groups.communicator(Axis::kExpertInternode, place)),
+      intranode_comm_(groups.communicator(Axis::kExpertIntranode, place)),
       expert_position_(training.layout.expert_position(place)),
       next_(in_ring(training.layout, place, 1)),
       previous_(in_ring(training.layout, place, training.layout.context - 1)) {}
@@ -281,12 +299,38 @@ void LayerProgram::all_to_all(Collective collective) {
   emitter_.wait(emitter_.collective(Chain::kExpert, collective, emitter_.computed()));
 }
 
+// To the rank in the same place of each node, and from there to those with the experts; back the other way
+// round, with what comes from a node added up there. A piece is passed on while the next one follows. A rank
+// forwards tokens of others: as many as it has itself, as all have as many.
+void LayerProgram::by_nodes(std::uint64_t token_bytes, bool back) {
+  const Event begin = emitter_.computed();
+  const std::uint64_t across = node_block(training_, token_bytes);
+  const std::uint64_t within = block(training_, token_bytes, training_.layout.expert_node);
+  const std::uint64_t pieces = training_.expert_pieces;
+  Event arrived = kNothing;
+  for (std::uint64_t i = 0; i < pieces; ++i) {
+    arrived = begin;
+    for (const bool internode : {!back, back}) {
+      if (!internode && training_.layout.expert_node == 1) continue;
+      const std::uint64_t bytes = piece_of(internode ? across : within, i, pieces);
+      arrived = emitter_.collective(internode ? Chain::kExpert : Chain::kExpertIntranode,
+                                    {.kind = CollectiveKind::kAlltoall,
+                                     .comm = internode ? internode_comm_ : intranode_comm_,
+                                     .bytes = bytes},
+                                    arrived);
+    }
+  }
+  emitter_.wait(arrived);
+}
+
 void LayerProgram::dispatch(std::uint32_t layer) {
+  if (training_.layout.expert_node != 0) return by_nodes(dispatched_bytes(training_), false);
   loads_.empty() ? all_to_all({.bytes = dispatch_bytes(training_)})
                  : all_to_all(uneven(loads_[layer], expert_position_, dispatched_bytes(training_)));
 }
 
 void LayerProgram::combine(std::uint32_t layer) {
+  if (training_.layout.expert_node != 0) return by_nodes(combined_bytes(training_), true);
   if (loads_.empty()) return all_to_all({.bytes = combine_bytes(training_)});
   // What went to the experts comes back.
   Collective back = uneven(loads_[layer], expert_position_, combined_bytes(training_));

@@ -64,12 +64,14 @@ class LayerProgram {
   void dispatch(std::uint32_t layer);
   void combine(std::uint32_t layer);
   void all_to_all(Collective collective);
+  void by_nodes(std::uint64_t token_bytes, bool back);
 
   const Training& training_;
   const Times& times_;
   const std::vector<ExpertLoad>& loads_;
   Emitter& emitter_;
-  const std::uint32_t tensor_comm_, context_comm_, expert_comm_, expert_position_;
+  const std::uint32_t tensor_comm_, context_comm_, expert_comm_, internode_comm_, intranode_comm_,
+      expert_position_;
   Rank next_ = 0, previous_ = 0;  // in the ring
 };
 

@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace weft::goal::llm {
 
 std::string_view name(Axis axis) {
-  static constexpr std::array<std::string_view, kAxes> kNames = {"tp", "cp",  "ep",        "pp",
-                                                                 "dp", "edp", "embedding", "world"};
+  static constexpr std::array<std::string_view, kAxes> kNames = {
+      "tp", "cp", "ep", "ep_internode", "ep_intranode", "pp", "dp", "edp", "embedding", "world"};
   return kNames[static_cast<std::size_t>(axis)];
 }
 
@@ -40,6 +42,10 @@ std::uint32_t Layout::size(Axis axis) const {
       return context;
     case Axis::kExpert:
       return expert;
+    case Axis::kExpertInternode:
+      return expert_nodes();
+    case Axis::kExpertIntranode:
+      return std::max(expert_node, 1u);
     case Axis::kPipeline:
       return pipeline;
     case Axis::kData:
@@ -63,6 +69,10 @@ std::uint32_t Layout::group(Axis axis, const Place& place) const {
       return (place.stage * data + place.data) * tensor + place.tensor;
     case Axis::kExpert:
       return (place.stage * stage_ranks() + position) / expert;
+    case Axis::kExpertInternode:
+      return group(Axis::kExpert, place) * expert_node + position % expert_node;
+    case Axis::kExpertIntranode:
+      return (place.stage * stage_ranks() + position) / expert_node;
     case Axis::kPipeline:
       return position;
     case Axis::kData:
@@ -81,6 +91,7 @@ Groups::Groups(const Layout& layout, bool tied, GraphBuilder& builder) : layout_
   // Members in the order of their stages and of their positions there.
   std::array<std::vector<Communicator>, kAxes> made;
   const auto exists = [&](Axis axis) {
+    if (axis == Axis::kExpert && layout.expert_node != 0) return false;
     return axis != Axis::kWorld && layout.size(axis) > 1 && (axis != Axis::kEmbedding || tied);
   };
   for (int a = 0; a < kAxes; ++a) {

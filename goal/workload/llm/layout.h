@@ -22,14 +22,17 @@ enum class Axis : std::uint8_t {
   kTensor,
   kContext,
   kExpert,
+  kExpertInternode,  // those of kExpert that have the same place in their nodes
+  kExpertIntranode,  // those of kExpert in a node
   kPipeline,
   kData,        // gradients and weights, over context and data parallelism
   kExpertData,  // the same of experts: the ranks that have the same ones
   kEmbedding,   // the first and the last stage, where embedding and head share weights
   kWorld,
 };
-inline constexpr int kAxes = 8;
-// "tp", "cp", "ep", "pp", "dp", "edp", "embedding", "world": the first word of a communicator's name.
+inline constexpr int kAxes = 10;
+// "tp", "cp", "ep", "ep_internode", "ep_intranode", "pp", "dp", "edp", "embedding", "world": the first
+// word of a communicator's name.
 std::string_view name(Axis axis);
 
 struct Place {
@@ -41,6 +44,9 @@ struct Layout {
   // Experts are divided among so many ranks of a stage, which stand side by side in the order tensor,
   // context, data; none is divided further.
   std::uint32_t expert = 1;
+  // Of those, so many in turn are in a node, and tokens go from node to node, and on from there; 0: each rank
+  // sends to each other one.
+  std::uint32_t expert_node = 0;
   RankOrder order = RankOrder::kMegatron;
   // Stages s and pipeline-1-s have the same weights: a group of data parallelism is of both.
   bool mirrored = false;
@@ -48,6 +54,7 @@ struct Layout {
   std::uint32_t stage_ranks() const { return tensor * context * data; }
   std::uint32_t ranks() const { return stage_ranks() * pipeline; }
   Place place(Rank rank) const;
+  std::uint32_t expert_nodes() const { return expert_node == 0 ? 1 : expert / expert_node; }
   // The rank's position among those that divide the experts.
   std::uint32_t expert_position(const Place& place) const { return in_stage(place) % expert; }
   Rank rank(const Place& place) const;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/llm/experts.h"
@@ -106,6 +108,9 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
         "get more is not counted",
         llm::expert_shares(training.model.experts, training.model.top_k, training.expert_skew)[0] / mean));
   }
+  if (const std::string told = llm::told_of_expert_nodes(parameters, training); !told.empty()) {
+    sentences.push_back(told);
+  }
   const DeviceSpec& device = training.device->spec();
   if (parameters.automatic("efficiency") && device.fitted_to != device.name) {
     sentences.push_back(fmt::format(
@@ -145,7 +150,7 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
   const llm::DeviceMemory memory = most_memory(training);
   const llm::Layout& layout = training.layout;
   const double tokens = static_cast<double>(training.global_batch()) * training.sequence;
-  return {
+  WorkloadFacts all = {
       {"layout",
        fmt::format("tp={},cp={},dp={},pp={},ep={},vp={},sp={}", layout.tensor, layout.context, layout.data,
                    layout.pipeline, layout.expert, training.schedule.chunks, training.sequence_parallel)},
@@ -163,6 +168,9 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
                    memory.weights * kGigabytes, memory.gradients * kGigabytes, memory.optimizer * kGigabytes,
                    memory.activations * kGigabytes)},
   };
+  if (training.token_nodes > 0)
+    all.emplace_back("nodes_of_a_token", fmt::format("{:.4f}", training.token_nodes));
+  return all;
 }
 
 constexpr auto kInteger = ParameterType::kInteger;
@@ -194,6 +202,16 @@ std::vector<ParameterSpec> layout_parameters() {
        from_to("0", "1048576")},
       {"ep", kInteger, "1", "Expert parallelism: ranks of a stage that divide the experts among them.",
        from_to("1", "1048576")},
+      {"expert_nodes", kInteger, "auto",
+       "Most nodes whose experts a token takes; it crosses to each of them once, and is forwarded there. 0: "
+       "each copy of it goes to its expert on its own; auto: as the model was trained (deepseek_v3: 4).",
+       from_to("0", "1048576")},
+      {"node_ranks", kInteger, "8", "Ranks of a node, for expert_nodes: neighbors in ep, of equal number.",
+       from_to("1", "1048576")},
+      {"expert_pieces", kInteger, "4",
+       "Parts of what a rank sends to a node, with expert_nodes: one is forwarded while the next one "
+       "crosses.",
+       from_to("1", "1024")},
       {"expert_skew", ParameterType::kReal, "0",
        "How unequal the experts' numbers of tokens are: Zipf's exponent of their popularity, in an order "
        "drawn for each layer; 0: all get as many.",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "goal/workload/llm/training.h"
 #include "goal/workload/workload.h"
@@ -17,6 +18,10 @@ namespace llm {
 // framework would run, with what would fit. `model`: in place of the one that they name.
 Training training_of(const Parameters& parameters, std::uint32_t ranks,
                      const std::optional<ModelShape>& model = std::nullopt);
+
+// What is to be told of `expert_nodes`: how many a token goes to, or why the model's own limit was not taken;
+// else "".
+std::string told_of_expert_nodes(const Parameters& parameters, const Training& training);
 
 }  // namespace llm
 }  // namespace weft::goal

@@ -26,6 +26,8 @@ struct ModelShape {
 
   // Of layers from `dense_layers` on; 0: there are none. Shared ones see all tokens.
   std::uint32_t experts = 0, top_k = 0, expert_ffn = 0, shared_experts = 0, dense_layers = 0;
+  // A token takes experts of `top_groups` of so many groups of neighbors; 0: of any.
+  std::uint32_t expert_groups = 0, top_groups = 0;
 
   // Latent attention: queries, and keys with values, pass through vectors of so many dimensions; 0: ordinary
   // attention (of queries: they don't).

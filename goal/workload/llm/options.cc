@@ -1,11 +1,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
+#include "goal/workload/llm/experts.h"
 #include "goal/workload/llm/llm.h"
 #include "goal/workload/message_graph.h"
 
@@ -108,6 +111,75 @@ void read_skew(const Parameters& parameters, Training& training) {
   if (training.expert_skew > 0 && training.layout.expert == 1) {
     parameters.fail("expert_skew", "it takes experts on different ranks, and ep is 1");
   }
+}
+
+// Experts in groups of which a token takes few: the model's, or nodes.
+struct ExpertGroups {
+  std::uint32_t groups = 0, most = 0;
+};
+
+// By which parameter tokens can't go from node to node, and why.
+struct Reason {
+  const char* parameter = nullptr;
+  std::string why;
+};
+
+std::optional<Reason> unfit(const Training& training, std::uint32_t node, ExpertGroups limit) {
+  const ModelShape& model = training.model;
+  const Layout& layout = training.layout;
+  const bool inside = layout.expert < node;
+  if ((inside ? node % layout.expert : layout.expert % node) != 0) {
+    return Reason{"node_ranks",
+                  fmt::format("it must divide ep, {}, or be a multiple of it: {} would do", layout.expert,
+                              inside ? node / layout.expert * layout.expert : std::gcd(node, layout.expert))};
+  }
+  if (layout.expert <= node) return std::nullopt;
+  const std::uint32_t inner = layout.tensor * layout.context;
+  if (layout.order == RankOrder::kLlama3 && layout.pipeline > 1 && inner % node != 0) {
+    return Reason{
+        "node_ranks",
+        fmt::format("with order=llama3 and pp above 1 it must divide tp · cp, {}: ranks of the next "
+                    "stage come behind those",
+                    inner)};
+  }
+  if (training.expert_skew > 0) return Reason{"expert_skew", "with expert_nodes all experts get as many"};
+  const std::uint32_t nodes = layout.expert / node, groups = limit.groups == 0 ? nodes : limit.groups;
+  if (std::max(nodes, groups) % std::min(nodes, groups) != 0) {
+    return Reason{"ep", fmt::format("{} groups of experts can't be divided among {} nodes", groups, nodes)};
+  }
+  const std::uint32_t each = model.experts / groups, most = std::min(limit.most, groups);
+  if (most * each < model.top_k) {
+    return Reason{"expert_nodes",
+                  fmt::format("{} nodes have {} experts, and a token takes {}: {} would do", most,
+                              most * each, model.top_k, (model.top_k + each - 1) / each)};
+  }
+  return std::nullopt;
+}
+
+// No groups: those of nodes. None at all: each copy of a token goes on its own.
+ExpertGroups expert_groups(const Parameters& parameters, const ModelShape& model) {
+  if (parameters.automatic("expert_nodes")) return {model.expert_groups, model.top_groups};
+  return {0, whole(parameters, "expert_nodes")};
+}
+
+void read_expert_nodes(const Parameters& parameters, Training& training) {
+  const ExpertGroups limit = expert_groups(parameters, training.model);
+  const std::uint32_t node = whole(parameters, "node_ranks");
+  training.expert_pieces = whole(parameters, "expert_pieces");
+  if (limit.most == 0) return;
+  const bool automatic = parameters.automatic("expert_nodes");
+  if (training.model.experts == 0) {
+    parameters.fail("expert_nodes", fmt::format("{} has no experts", training.model.name));
+  }
+  if (const std::optional<Reason> reason = unfit(training, node, limit)) {
+    if (automatic) return;
+    parameters.fail(reason->parameter, reason->why);
+  }
+  if (training.layout.expert <= node) return;
+  training.layout.expert_node = node;
+  const std::uint32_t nodes = training.layout.expert_nodes(), groups = automatic ? limit.groups : nodes;
+  training.token_nodes = nodes_of_token(training.model.experts, training.model.top_k, nodes, groups,
+                                        std::min(limit.most, groups));
 }
 
 void check_stages(const Parameters& parameters, const Training& training) {
@@ -310,8 +382,36 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   check_layout(parameters, training);
   check_experts(parameters, training);
   read_skew(parameters, training);
+  read_expert_nodes(parameters, training);
   check_stages(parameters, training);
   return training;
+}
+
+std::string told_of_expert_nodes(const Parameters& parameters, const Training& training) {
+  const ExpertGroups limit = expert_groups(parameters, training.model);
+  const std::uint32_t expert = training.layout.expert, node = whole(parameters, "node_ranks");
+  if (limit.most == 0) return "";
+  const bool automatic = parameters.automatic("expert_nodes");
+  if (training.layout.expert_node != 0) {
+    const std::string once =
+        fmt::format("goes once to each of {:.2f} of {} nodes of {} ranks (node_ranks), on average",
+                    training.token_nodes, training.layout.expert_nodes(), node);
+    if (!automatic) return "a token " + once;
+    return fmt::format(
+        "a token takes experts of {} of {} groups, as {} was trained, and {}; expert_nodes=0: each copy on "
+        "its own",
+        limit.most, limit.groups, training.model.name, once);
+  }
+  if (!automatic) {
+    return fmt::format("ep={} stays within a node of {} ranks: expert_nodes changes nothing", expert, node);
+  }
+  const std::optional<Reason> reason = unfit(training, node, limit);
+  if (!reason) return "";
+  return fmt::format(
+      "each copy of a token goes to its expert on its own, though {} was trained with experts of {} of {} "
+      "groups "
+      "for a token: {}: {}",
+      training.model.name, limit.most, limit.groups, reason->parameter, reason->why);
 }
 
 }  // namespace weft::goal::llm

@@ -460,6 +460,7 @@ std::array<std::uint16_t, kChains> cpus_of(const Training& training) {
   set(layout.tensor > 1, {Chain::kTensor});
   set(layout.context > 1, {Chain::kContextSend, Chain::kContextReceive});
   set(layout.expert > 1, {Chain::kExpert});
+  set(layout.expert_node > 1, {Chain::kExpertIntranode});
   set(layout.pipeline > 1,
       {Chain::kSendForward, Chain::kSendBackward, Chain::kReceiveForward, Chain::kReceiveBackward,
        Chain::kSendForward2, Chain::kSendBackward2, Chain::kReceiveForward2, Chain::kReceiveBackward2});

@@ -51,6 +51,10 @@ struct Training {
   std::uint32_t sequence = 1, micro_batch = 1, iterations = 1;
   std::uint32_t gradient_bytes = 4;  // of each parameter, as they are reduced
   OuterSteps outer;
+  // Where experts are on several nodes: how many of them a token goes to, on average, to each once; 0: each
+  // of its copies goes on its own. A node's part is forwarded there in so many pieces.
+  double token_nodes = 0;
+  std::uint32_t expert_pieces = 1;
   double expert_skew = 0;  // Zipf's exponent of the experts' popularity; 0: all get as many tokens
   std::uint64_t seed = 1;  // of which experts those are
   const Device* device = nullptr;
