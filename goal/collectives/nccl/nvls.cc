@@ -132,7 +132,6 @@ class BlockChunks {
 }  // namespace
 
 std::string nvls_objection(const CollectiveOptions& options, std::uint32_t ranks) {
-  if (options.format != WireFormat::kPlain) return "protocol must be simple";
   if (ranks <= options.ranks_per_node) return "";
   return "between nodes it needs switches that reduce (SHARP), which networks here don't; ranks_per_node "
          "must "
@@ -140,7 +139,6 @@ std::string nvls_objection(const CollectiveOptions& options, std::uint32_t ranks
 }
 
 std::string nvls_tree_objection(const CollectiveOptions& options, std::uint32_t ranks) {
-  if (options.format != WireFormat::kPlain) return "protocol must be simple";
   if (ranks <= options.ranks_per_node || ranks % options.ranks_per_node == 0) return "";
   return "every node must have ranks_per_node of them";
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <numeric>
@@ -112,6 +113,8 @@ std::vector<std::string> algorithm_specs(CollectiveKind kind) {
     for (const ParameterSpec& spec : algorithm.info.parameters) {
       std::vector<std::string> with;
       for (const std::string& value : values_of(spec.name)) {
+        const std::vector<std::string>& words = spec.limits.one_of;
+        if (!words.empty() && std::ranges::find(words, value) == words.end()) continue;
         for (const std::string& before : all) {
           const char separator = before.find(':') == std::string::npos ? ':' : ',';
           with.push_back(fmt::format("{}{}{}={}", before, separator, spec.name, value));

@@ -162,7 +162,7 @@ TEST_CASE("datacenters: what can't be built") {
   CHECK_THROWS_WITH(make("datacenters:sites=2"),
                     "datacenters: of is '', but it must be another network, written like [slim_fly:q=5]");
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],sites=1"),
-                    "datacenters: sites is '1', but it must be at least 2");
+                    "datacenters: sites is '1', but it must be at least 2, or auto");
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4;fat_tree:k=4;fat_tree:k=4],sites=2"),
                     "datacenters: sites is '2', but `of` names 3 networks, which is that many sites");
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],loss=1"),
