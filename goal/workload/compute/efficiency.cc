@@ -2,11 +2,9 @@
 
 namespace weft::goal {
 
-ParameterSpec efficiency_parameter() {
-  return {"efficiency", ParameterType::kReal, "auto",
-          "Factor on the device's speed. auto: what published steps of training reach of the times of their "
-          "operators (`weft describe device`); 1: all of it.",
-          above("0").up_to("1000")};
+ParameterSpec efficiency_parameter(std::string default_value, const std::string& remark) {
+  return {"efficiency", ParameterType::kReal, std::move(default_value),
+          "Factor on the device's speed." + (remark.empty() ? "" : " " + remark), above("0").up_to("1000")};
 }
 
 double efficiency(const Parameters& parameters, const Device& device) {

@@ -7,9 +7,9 @@
 
 namespace weft::goal {
 
-// The parameter `efficiency` of a generator: a factor on the device's speed, by default "auto", the device's
-// `step_efficiency`.
-ParameterSpec efficiency_parameter();
+// The parameter `efficiency` of a generator: a factor on the device's speed. `remark` says what the default
+// stands for; "auto" is the device's `step_efficiency`.
+ParameterSpec efficiency_parameter(std::string default_value, const std::string& remark);
 // Its value for this device.
 double efficiency(const Parameters& parameters, const Device& device);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/data_parallel/replica.h"
 #include "goal/workload/data_parallel/tables.h"
@@ -219,12 +220,12 @@ std::vector<ParameterSpec> parameters_of_dlrm() {
       {"batch", ParameterType::kInteger, "65536", "Samples of a step over all ranks.",
        from_to("1", "1073741824")}};
   all.insert(all.end(), own.begin(), own.end());
-  return with_replica_parameters(std::move(all),
-                                 {"efficiency", ParameterType::kReal, "0.55",
-                                  "Factor on the device's speed. Steps are many small kernels, and what was "
-                                  "published of A100s reached about half of the times of the products and "
-                                  "tables; 1: all of them.",
-                                  above("0").up_to("1000")});
+  return with_replica_parameters(
+      std::move(all),
+      efficiency_parameter(
+          "0.55",
+          "Steps are many small kernels, and what was published of A100s reached about half of "
+          "the times of the products and tables; 1: all of them."));
 }
 
 }  // namespace

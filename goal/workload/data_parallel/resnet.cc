@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/data_parallel/replica.h"
 #include "goal/workload/message_graph.h"
@@ -188,7 +189,7 @@ std::vector<ParameterSpec> parameters_of_resnet() {
           {"buffers", ParameterType::kBoolean, "true",
            "Rank 0 sends the running means and variances to all before each step."},
       },
-      {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed.", above("0").up_to("1000")});
+      efficiency_parameter("1", ""));
 }
 
 }  // namespace

@@ -269,7 +269,10 @@ std::vector<ParameterSpec> parameters_of_llm() {
        "Where gradients of micro-batches are added up: fused with their product, or by a separate kernel.",
        one_of({"fused", "separate"})},
       {"device", kText, "h100", "What computes: a100, h100, h200."},
-      efficiency_parameter(),
+      efficiency_parameter(
+          "auto",
+          "auto: what published steps of training reach of the times of their operators (`weft describe "
+          "device`); 1: all of it."),
       overlap_slowdown_parameter(),
       iterations_parameter("1000000"),
       ranks_parameter()};

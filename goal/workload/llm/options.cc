@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "goal/workload/compute/efficiency.h"
@@ -22,7 +23,9 @@ using Word = std::pair<const char*, Value>;
 
 template <typename Value, std::size_t n>
 Value word_of(const Parameters& parameters, const char* parameter, const Word<Value> (&words)[n]) {
-  return std::ranges::find(words, parameters.text(parameter), &Word<Value>::first)->second;
+  const auto* const found = std::ranges::find(words, parameters.text(parameter), &Word<Value>::first);
+  if (found == std::end(words)) throw std::logic_error("a word of the specification has no meaning here");
+  return found->second;
 }
 
 void require_divides(const Parameters& parameters, const char* name, std::uint64_t divisor,

@@ -18,9 +18,14 @@ namespace {
 
 constexpr sim::LogGops kNothing0{.L = 0, .o = 0, .g = 0, .G = 0};
 
-std::int64_t end(const Graph& graph) {
-  const sim::Times all = sim::LogGopsRun(graph, kNothing0).finish();
+std::int64_t end(const Graph& graph, const sim::LogGops& network = kNothing0) {
+  const sim::Times all = sim::LogGopsRun(graph, network).finish();
   return *std::max_element(all.begin(), all.end());
+}
+
+// A network that takes time for bytes alone.
+sim::LogGops only_bytes(double ns_per_byte) {
+  return {.L = 0, .o = 0, .g = 0, .G = ns_per_byte, .S = 1 << 30};
 }
 
 // Equal stages: no embedding, no head.
@@ -180,9 +185,7 @@ TEST_CASE("tensor parallelism beside its products: hidden where they take longer
     training.tensor_overlap = overlap;
     const Graph graph = training_graph(training);
     CHECK(check(graph).clean());
-    const sim::Times all =
-        sim::LogGopsRun(graph, {.L = 0, .o = 0, .g = 0, .G = ns_per_byte, .S = 1 << 30}).finish();
-    return static_cast<double>(*std::max_element(all.begin(), all.end())) * 1e-9;
+    return static_cast<double>(end(graph, only_bytes(ns_per_byte))) * 1e-9;
   };
   // Nothing else changes.
   const double alone = seconds(0, false);
@@ -209,10 +212,7 @@ TEST_CASE("data parallelism that nothing is computed beside adds what it sends")
   training.model.layers = 4;
   training.efficiency = 1;
   const auto seconds = [&](double ns_per_byte) {
-    const sim::Times all =
-        sim::LogGopsRun(training_graph(training), {.L = 0, .o = 0, .g = 0, .G = ns_per_byte, .S = 1 << 30})
-            .finish();
-    return static_cast<double>(*std::max_element(all.begin(), all.end())) * 1e-9;
+    return static_cast<double>(end(training_graph(training), only_bytes(ns_per_byte))) * 1e-9;
   };
   constexpr double kBytePerNs = 50;
   const double alone = seconds(0), hidden = seconds(1 / kBytePerNs) - alone;
