@@ -180,6 +180,20 @@ class InTheBrowser(Pages):
         # Nothing is wider than its place.
         self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), 1400)
 
+    def test_given_names_are_what_runs_are_called(self):
+        weft("report", "TREE", "TORUS", "--name", "4 to 1 <cheap>", "--name", "a torus", "-o", "called.html", cwd=self.folder)
+        self.open("called.html")
+        text = self.ask("document.querySelector('#overview').textContent")
+        for name in ("4 to 1 <cheap>", "a torus"):
+            self.assertIn(name, text)
+        for folder in ("TREE", "TORUS"):
+            self.assertNotIn(folder, text)
+        weft("report", "TREE/", "./TORUS", "-o", "called.html", cwd=self.folder)
+        self.open("called.html")
+        text = self.ask("document.querySelector('#overview').textContent")
+        for folder in ("TREE", "TORUS"):
+            self.assertIn(folder, text)
+
     def test_the_first_look_is_two_screens(self):
         for page in ("one.html", "three.html", "loggops.html"):
             self.open(page, folded=True, width=1280)

@@ -2,11 +2,15 @@
 
 const kMostShown = 3;  // runs at first, where there are more
 
-// Names by which runs are told apart: folders, with as much of their paths as that takes.
+// Names by which runs are told apart: those given, else folders, with as much of their paths as that takes.
 function labelRuns(runs) {
   runs.forEach((run, i) => {
     run.number = i;
     const parts = run.folder.split("/").filter(Boolean);
+    if (run.name !== (parts.at(-1) ?? "")) {
+      run.label = run.name;
+      return;
+    }
     const clash = (depth) => runs.some((other) => other !== run && other.folder.split("/").filter(Boolean).slice(-depth).join("/") === parts.slice(-depth).join("/"));
     let depth = 1;
     while (depth < parts.length && clash(depth)) ++depth;
