@@ -24,6 +24,10 @@ class Findings(unittest.TestCase):
     def test_a_bar_that_is_escaped_ends_no_cell(self):
         self.assertEqual(numbers("| a |\n|---|\n| " + r"x\|" * 100 + " |\n"), [3])
 
+    def test_indented_code(self):
+        self.assertEqual(numbers(f"Before:\n\n    {LONG}\n    {LONG}\n\n    {LONG}\n\nAfter.\n"), [])
+        self.assertEqual(numbers(f"- an item\n\n    {LONG}\n"), [3])
+
     def test_what_programs_write(self):
         table = f"| {'x' * 201} |\n"
         self.assertEqual(numbers(f"<!-- all: begin -->\n{table}<!-- all: end -->\n{table}"), [4])

@@ -46,10 +46,14 @@ def wrapped(text, first, rest):
 
 def paragraphs(text):
     """(lines, whether they are prose) for every stretch of `text`; a list's item is a stretch of its own."""
-    block, fenced = [], False
+    block, fenced, listed, before = [], False, False, ""
     for line in text.split("\n"):
         fence = FENCE.match(line)
-        other = fenced or fence or not line.strip() or line.lstrip().startswith(("|", "#", "<", "["))
+        # Outside of a list what is indented by four is code, too.
+        listed = bool(MARKER.match(line)) or listed and (not line.strip() or line.startswith(" "))
+        indented = line.startswith("    ") and not listed and not block and (not before.strip() or before[:4] == "    ")
+        other = fenced or fence or indented or not line.strip() or line.lstrip().startswith(("|", "#", "<", "["))
+        before = line
         if (other or MARKER.match(line)) and block:
             yield block, True
             block = []
