@@ -2,13 +2,10 @@
 
 load("//tools/bazel:together.bzl", "together")
 
-_NAME = "//tools/bazel:common_headers"
-_FLAGS = ["-include", "tools/bazel/common_headers.h"]
-
-def _call(rule, kwargs):
+def _call(rule, kwargs, headers = "common_headers"):
     if kwargs.get("srcs"):
-        kwargs["deps"] = kwargs.get("deps", []) + [_NAME]
-        kwargs["copts"] = _FLAGS + kwargs.get("copts", [])
+        kwargs["deps"] = kwargs.get("deps", []) + ["//tools/bazel:" + headers]
+        kwargs["copts"] = ["-include", "tools/bazel/%s.h" % headers] + kwargs.get("copts", [])
     rule(**kwargs)
 
 def cc_library(joined = 1, apart = [], **kwargs):
@@ -21,4 +18,5 @@ def cc_binary(**kwargs):
     _call(native.cc_binary, kwargs)
 
 def cc_test(**kwargs):
-    _call(native.cc_test, kwargs)
+    """A test; where it has Catch2's main(), Catch2 is precompiled as well."""
+    _call(native.cc_test, kwargs, "test_headers" if "//tests:catch_main" in kwargs.get("deps", []) else "common_headers")

@@ -299,7 +299,7 @@ TEST_CASE("chakra: numbers in any exact form, and none taken for another") {
   // The protobuf form: a message of 58 bytes or so, with comm_size as each kind of number.
   const auto varint = [](std::uint64_t n) {
     std::string bytes;
-    for (; n > 127; n >>= 7) bytes += static_cast<char>(n & 127 | 128);
+    for (; n > 127; n >>= 7) bytes += static_cast<char>((n & 127) | 128);
     return bytes + static_cast<char>(n);
   };
   const auto text = [&](int field, const std::string& of) {
