@@ -16,7 +16,7 @@ class Bolt final : public Sender {
         : threshold_bytes(parameters.automatic("threshold") ? 0 : parameters.bytes("threshold")),
           supply_matching(parameters.boolean("supply_matching")),
           max_window(parameters.real("max_window")),
-          header_bytes(static_cast<std::uint32_t>(parameters.integer("header_bytes"))) {}
+          header_bytes(parameters.whole("header_bytes")) {}
     std::uint64_t threshold_bytes;  // 0: a full packet
     bool supply_matching;
     double max_window;

@@ -18,7 +18,7 @@ class Hpcc final : public Sender {
           flows(parameters.real("flows")),
           round_trip(time_or_zero(parameters, "base_rtt")),
           min_rate(parameters.bandwidth("min_rate")),
-          header_bytes(static_cast<std::uint32_t>(parameters.integer("telemetry_bytes"))) {}
+          header_bytes(parameters.whole("telemetry_bytes")) {}
     double target;
     std::int64_t max_stage;
     double flows;

@@ -17,7 +17,7 @@ class PowerTcp final : public Sender {
           gain(parameters.real("gain")),
           flows(parameters.real("flows")),
           round_trip(time_or_zero(parameters, "base_rtt")) {
-      const std::uint32_t header = static_cast<std::uint32_t>(parameters.integer("telemetry_bytes"));
+      const std::uint32_t header = parameters.whole("telemetry_bytes");
       if (!by_delay) header_bytes = header;
     }
     bool by_delay;

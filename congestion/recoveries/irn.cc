@@ -12,7 +12,7 @@ Irn::Settings::Settings(const Parameters& parameters)
       tolerance(count_or_auto(parameters, "tolerance")),
       low(parameters.automatic("timeout_low") ? Time() : parameters.time("timeout_low")),
       high(parameters.automatic("timeout_high") ? Time() : parameters.time("timeout_high")) {
-  few = static_cast<std::uint32_t>(parameters.integer("few"));
+  few = parameters.whole("few");
 }
 
 Irn::Irn(const RecoverySetup& setup, const Settings& settings) : Scoreboard(setup), few_(settings.few) {

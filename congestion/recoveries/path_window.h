@@ -19,7 +19,7 @@ inline std::uint32_t window_packets(const RecoverySetup& setup) {
 
 // A whole number from 1 on, or 0 for auto. Throws InputError for others.
 inline std::uint32_t count_or_auto(const Parameters& parameters, std::string_view name) {
-  return parameters.automatic(name) ? 0 : static_cast<std::uint32_t>(parameters.integer(name));
+  return parameters.automatic(name) ? 0 : parameters.whole(name);
 }
 
 }  // namespace weft::congestion

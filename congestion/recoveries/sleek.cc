@@ -13,8 +13,8 @@ Sleek::Settings::Settings(const Parameters& parameters)
     : windows(parameters.real("windows")),
       most(count_or_auto(parameters, "most")),
       probe_rtts(parameters.real("probe_rtts")) {
-  least = static_cast<std::uint32_t>(parameters.integer("least"));
-  probes = static_cast<std::uint32_t>(parameters.integer("probes"));
+  least = parameters.whole("least");
+  probes = parameters.whole("probes");
 }
 
 Sleek::Sleek(const RecoverySetup& setup, const Settings& settings)

@@ -1,5 +1,5 @@
 // The built-in collective algorithms, as listed in algorithms.cc. Each appends the steps of one group of one
-// rank (see CollectiveAlgorithm::expand). README.md of this folder has their costs.
+// rank (see CollectiveAlgorithm::expand). COSTS.md of this folder has their costs.
 #pragma once
 
 #include "goal/collectives/steps.h"

@@ -14,10 +14,6 @@
 namespace weft::goal {
 namespace {
 
-std::uint32_t whole_number(const Parameters& parameters, std::string_view name) {
-  return static_cast<std::uint32_t>(parameters.integer(name));
-}
-
 std::vector<std::uint32_t> torus_dims(const Parameters& parameters) {
   const std::string& text = parameters.text("dims");
   std::vector<std::uint32_t> dims;
@@ -41,19 +37,19 @@ CollectiveOptions read_options(const ModuleInfo& info, const Parameters& paramet
     if (spec.name == "segment") {
       options.segment_bytes = parameters.bytes("segment");
     } else if (spec.name == "radix") {
-      options.radix = whole_number(parameters, "radix");
+      options.radix = parameters.whole("radix");
     } else if (spec.name == "parallel") {
-      options.parallel = whole_number(parameters, "parallel");
+      options.parallel = parameters.whole("parallel");
     } else if (spec.name == "ranks_per_node") {
-      options.ranks_per_node = whole_number(parameters, "ranks_per_node");
+      options.ranks_per_node = parameters.whole("ranks_per_node");
     } else if (spec.name == "dims") {
       options.dims = torus_dims(parameters);
     } else if (spec.name == "protocol") {
       options.format = nccl::parse_protocol(parameters.text("protocol")).value();
     } else if (spec.name == "efficiency") {
-      options.efficiency = whole_number(parameters, "efficiency");
+      options.efficiency = parameters.whole("efficiency");
     } else if (spec.name == "channels") {
-      options.channels = whole_number(parameters, "channels");
+      options.channels = parameters.whole("channels");
     } else if (spec.name == "least_chunk") {
       options.least_chunk_bytes = parameters.bytes("least_chunk");
     } else if (spec.name == "chunk_grain") {

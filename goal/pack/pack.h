@@ -1,5 +1,5 @@
 // The compact GOAL format of Weft (.weft files): repetition over time and over ranks is stored once, times
-// that vary in columns, all of it in Protocol Buffers compressed with zstd. README.md of this folder
+// that vary in columns, all of it in Protocol Buffers compressed with zstd. FORMAT.md of this folder
 // specifies it. packed_file.h reads one in bounded memory.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Blocks of values: the compute times and message sizes of one rank that its program leaves open. For this
-// folder only. README.md gives the layout.
+// folder only. FORMAT.md gives the layout.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace {
 Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 2);
   const std::uint64_t bytes = parameters.bytes("size");
-  const std::uint32_t parallel = whole(parameters, "parallel");
+  const std::uint32_t parallel = parameters.whole("parallel");
   Collective alltoall{.kind = CollectiveKind::kAlltoall, .bytes = bytes};
   alltoall.algorithm = parallel == 0 ? "linear" : fmt::format("windowed:parallel={}", parallel);
   const Repetition repeat = repetition(parameters);

@@ -118,7 +118,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   const Grid grid = grid_of_neighbors(parameters, collective, ranks);
   const bool periodic = parameters.boolean("periodic");
   const Repetition repeat = repetition(parameters);
-  const std::uint32_t count = whole(parameters, "count");
+  const std::uint32_t count = parameters.whole("count");
   return phased_graph(parameters, ranks, [&](Rank rank, Phases& phases) {
     if (!grid.dims.empty()) set_neighbors(collective, grid, rank, periodic);
     phases.repeat(repeat, [&](std::uint32_t) {

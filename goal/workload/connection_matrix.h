@@ -1,7 +1,7 @@
 // htsim's connection-matrix files (*.cm): who sends how much to whom, and what starts each transfer.
 //
 // Source: the files and generators of C. Raiciu et al., htsim (M. Handley et al., NDP, SIGCOMM 2017).
-// README.md has the grammar, and what is not taken.
+// CONNECTIONS.md has the grammar, and what is not taken.
 #pragma once
 
 #include <cstdint>

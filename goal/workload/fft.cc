@@ -22,7 +22,7 @@ struct Transposition {
 };
 
 std::uint32_t points_of(const Parameters& parameters, const Grid& grid) {
-  const std::uint32_t points = whole(parameters, "points");
+  const std::uint32_t points = parameters.whole("points");
   const std::uint64_t multiple = std::lcm<std::uint64_t>(grid.dims[0], grid.dims[1]);
   if (points % multiple != 0) {
     const std::uint64_t below = points / multiple * multiple, above = below + multiple;

@@ -47,10 +47,10 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   require_ranks(parameters, ranks, 2);
   const std::uint32_t workers = ranks - 1;
   const Repetition repeat = repetition(parameters);
-  Tasks tasks{.count = whole(parameters, "tasks"),
+  Tasks tasks{.count = parameters.whole("tasks"),
               .task_bytes = parameters.bytes("task"),
               .result_bytes = parameters.bytes("result")};
-  const std::uint32_t prefetch = whole(parameters, "prefetch");
+  const std::uint32_t prefetch = parameters.whole("prefetch");
   tasks.ahead =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(tasks.count, std::uint64_t{workers} * prefetch));
   return phased_graph(parameters, ranks, [&](Rank r, Phases& phases) {

@@ -130,10 +130,6 @@ void require_ranks(const Parameters& parameters, std::uint32_t ranks, std::uint3
   parameters.fail("ranks", fmt::format("this pattern needs {} at least, and gets {}", least, ranks));
 }
 
-std::uint32_t whole(const Parameters& parameters, std::string_view name) {
-  return static_cast<std::uint32_t>(parameters.integer(name));
-}
-
 std::uint32_t integer_in(const Parameters& parameters, std::string_view name, std::uint32_t least,
                          std::uint32_t most) {
   const std::int64_t value = parameters.integer(name);

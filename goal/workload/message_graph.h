@@ -53,9 +53,8 @@ std::vector<Message> messages_to(std::span<const Rank> to, std::uint64_t bytes);
 // Throws InputError that names the parameter `ranks` if there are fewer than `least`.
 void require_ranks(const Parameters& parameters, std::uint32_t ranks, std::uint32_t least);
 
-// The value of a whole-number parameter. REQUIRES: its limits are within 32 bits.
-std::uint32_t whole(const Parameters& parameters, std::string_view name);
-// The same where limits follow from others' values. Throws InputError unless it is from `least` to `most`.
+// A whole-number parameter whose limits follow from others' values. Throws InputError unless it is from
+// `least` to `most`.
 std::uint32_t integer_in(const Parameters& parameters, std::string_view name, std::uint32_t least,
                          std::uint32_t most);
 

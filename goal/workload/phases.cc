@@ -91,7 +91,7 @@ ParameterSpec compute_parameter(const char* default_value, const char* help) {
 Repetition repetition(const Parameters& parameters) {
   const Time compute = parameters.time("compute");
   if (compute.ps() % 1000 != 0) parameters.fail("compute", "it must be whole nanoseconds");
-  return {whole(parameters, "iterations"), static_cast<std::uint64_t>(compute.ps() / 1000)};
+  return {parameters.whole("iterations"), static_cast<std::uint64_t>(compute.ps() / 1000)};
 }
 
 std::vector<ParameterSpec> ConvergenceTest::parameters() {
@@ -102,7 +102,7 @@ std::vector<ParameterSpec> ConvergenceTest::parameters() {
 }
 
 ConvergenceTest::ConvergenceTest(const Parameters& parameters)
-    : every_(whole(parameters, "allreduce")), allreduce_{.kind = CollectiveKind::kAllreduce, .bytes = 8} {
+    : every_(parameters.whole("allreduce")), allreduce_{.kind = CollectiveKind::kAllreduce, .bytes = 8} {
   if (parameters.automatic("allreduce_size")) return;
   if (every_ == 0) parameters.fail("allreduce_size", "there is none: `allreduce` is 0");
   allreduce_.bytes = parameters.bytes("allreduce_size");

@@ -19,8 +19,8 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   require_ranks(parameters, ranks, 1);
   const Grid grid = grid_of(parameters, ranks, 2, 2);
   const std::uint64_t bytes = parameters.bytes("size");
-  const std::uint32_t blocks = whole(parameters, "blocks");
-  const std::uint32_t sweeps = whole(parameters, "sweeps");
+  const std::uint32_t blocks = parameters.whole("blocks");
+  const std::uint32_t sweeps = parameters.whole("sweeps");
   const Repetition repeat = repetition(parameters);
   const ConvergenceTest test(parameters);
   return phased_graph(parameters, ranks, [&](Rank r, Phases& phases) {

@@ -7,7 +7,7 @@
 
 namespace weft::sim::flow {
 
-// README.md says what is counted and how well it fits.
+// SOLVER.md says what is counted and how well it fits.
 MemoryForecast forecast_memory(const ModelRun& run, const routing::Policy& policy);
 
 }  // namespace weft::sim::flow

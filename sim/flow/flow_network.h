@@ -3,7 +3,7 @@
 //
 // Sources: H. Casanova, A. Legrand, M. Quinson, "SimGrid: a generic framework for large-scale distributed
 // experiments", UKSim 2008; P. Velho, L. Schnorr, H. Casanova, A. Legrand, "On the validity of flow-level TCP
-// network models for grid and cloud simulations", ACM TOMACS 23(4), 2013. The rules are in README.md.
+// network models for grid and cloud simulations", ACM TOMACS 23(4), 2013. The rules are in MODEL.md.
 #pragma once
 
 #include <compare>

@@ -63,7 +63,7 @@ PacketConfig packet_config(const Parameters& parameters) {
       .send_delay = parameters.time("send_delay"),
       .receive_delay = parameters.time("receive_delay"),
       .host_delay = parameters.time("host_delay"),
-      .ack_every = static_cast<std::uint32_t>(parameters.integer("ack_every")),
+      .ack_every = parameters.whole("ack_every"),
       .ack_delay = parameters.time("ack_delay"),
       .nic_choice = routing::nic_choice_of(parameters),
       .timeout_jitter = parameters.real("timeout_jitter"),

@@ -7,7 +7,7 @@
 
 namespace weft::sim::packet {
 
-// README.md says what is counted and how well it fits.
+// MEMORY.md says what is counted and how well it fits.
 MemoryForecast forecast_memory(const ModelRun& run, const PacketConfig& config, std::uint32_t partitions);
 
 // Packets of the messages that ranks send outside of collectives, for each host of the run.

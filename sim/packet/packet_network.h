@@ -52,7 +52,7 @@ struct PacketSetup {
   const routing::RoutingTable& routes() const { return nics != nullptr ? nics->table() : table; }
 };
 
-// The model is written down in this folder's README.md. It runs in one or more partitions, each with an
+// The model is written down in MODEL.md. It runs in one or more partitions, each with an
 // engine, a client and hosts of its own; results don't depend on how the topology was partitioned.
 class PacketNetwork final : public results::Reporter, public results::SeriesSource {
  public:

@@ -54,14 +54,10 @@ ModuleInfo profile(const char* name, const char* summary, const char* source, co
       }};
 }
 
-std::uint32_t count(const Parameters& parameters, const char* name) {
-  return static_cast<std::uint32_t>(parameters.integer(name));
-}
-
 }  // namespace
 
 std::span<const ModuleInfo> protocols() {
-  // Where each number is from, and what could not be checked: README.md.
+  // Where each number is from, and what could not be checked: PROTOCOLS.md.
   static const std::vector<ModuleInfo> kAll = {
       profile("ideal", "Eager up to the limit; larger messages wait for a clear and then go in one piece.",
               "LogGOPS: T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, LSAP 2010",
@@ -89,12 +85,12 @@ void apply_protocol(const Parameters& parameters, HostConfig& hosts) {
   const std::string& rendezvous = parameters.text("rendezvous");
   hosts.rendezvous = rendezvous == "get" ? Rendezvous::kGet : Rendezvous::kPut;
   const std::uint64_t fragment = parameters.bytes("fragment");
-  const std::uint32_t depth = count(parameters, "pipeline_depth");
+  const std::uint32_t depth = parameters.whole("pipeline_depth");
   const bool in_fragments = rendezvous == "pipeline";
   hosts.fragment_bytes = in_fragments ? fragment : UINT64_MAX;
   hosts.pipeline_depth = in_fragments ? depth : 1;
-  hosts.connections_per_pair = count(parameters, "connections");
-  hosts.rails = {.most = count(parameters, "rails"), .by_channel = true};
+  hosts.connections_per_pair = parameters.whole("connections");
+  hosts.rails = {.most = parameters.whole("rails"), .by_channel = true};
   hosts.answers_apart = parameters.text("answers") == "apart";
 }
 

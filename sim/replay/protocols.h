@@ -10,7 +10,7 @@ namespace weft::sim {
 
 // The first, "ideal", is that of the GOAL simulators. All have the same parameters: eager_limit,
 // first_fragment, rendezvous, fragment, pipeline_depth, send_buffer, connections, rails, answers. The rules
-// are in README.md.
+// are in PROTOCOLS.md.
 std::span<const ModuleInfo> protocols();
 
 // Sets what `parameters`, of one of them, say of eager messages and rendezvous. An eager limit of the hosts'

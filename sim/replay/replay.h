@@ -1,6 +1,6 @@
 // Executes a GOAL program on simulated hosts, over any network model.
 //
-// The rules (what occupies a cpu when, eager and rendezvous, ordering) are written down in README.md.
+// The rules (what occupies a cpu when, eager and rendezvous, ordering) are written down in RULES.md.
 #pragma once
 
 #include <cstdint>

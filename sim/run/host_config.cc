@@ -15,7 +15,7 @@ HostConfig host_config(const Scenario& resolved) {
   config.overhead_per_byte = TimePerByte::ns(hosts.real("O"));
   set_protocol(resolved, config);
   config.reduction_per_byte = TimePerByte::ns(hosts.real("reduction_per_byte"));
-  config.ranks_per_host = static_cast<std::uint32_t>(hosts.integer("ranks_per_host"));
+  config.ranks_per_host = hosts.whole("ranks_per_host");
   goal::CollectiveChoices choices;
   const auto given = [&](std::string_view name) {
     const auto found = resolved.collectives.given.find(std::string(name));

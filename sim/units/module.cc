@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <compare>
+#include <utility>
 
 #include "sim/units/brackets.h"
 
@@ -202,6 +203,12 @@ const SourceLocation& Parameters::location_of(std::string_view name) const {
 }
 
 std::int64_t Parameters::integer(std::string_view name) const { return parse_integer(find(name)); }
+std::uint32_t Parameters::whole(std::string_view name) const {
+  const std::int64_t value = integer(name);
+  if (std::in_range<std::uint32_t>(value)) return static_cast<std::uint32_t>(value);
+  throw std::logic_error(fmt::format("{}: limits of {} let {} through", module_name_, name, value));
+}
+
 double Parameters::real(std::string_view name) const { return parse_real(find(name)); }
 bool Parameters::boolean(std::string_view name) const { return parse_boolean(find(name)); }
 const std::string& Parameters::text(std::string_view name) const { return find(name); }

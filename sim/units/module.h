@@ -121,6 +121,8 @@ class Parameters {
   }
 
   std::int64_t integer(std::string_view name) const;
+  // The same of a parameter whose limits are within 32 bits. Throws std::logic_error if they aren't.
+  std::uint32_t whole(std::string_view name) const;
   double real(std::string_view name) const;
   bool boolean(std::string_view name) const;
   const std::string& text(std::string_view name) const;

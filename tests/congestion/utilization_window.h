@@ -16,8 +16,7 @@ class UtilizationWindow final : public Sender {
   enum Signal : std::uint8_t { kReference, kNewPath };
   struct Settings {
     explicit Settings(const Parameters& parameters)
-        : target(parameters.real("target")),
-          header_bytes(static_cast<std::uint32_t>(parameters.integer("telemetry_bytes"))) {
+        : target(parameters.real("target")), header_bytes(parameters.whole("telemetry_bytes")) {
       if (!(target > 0 && target <= 1)) parameters.fail("target", "it must be above 0, and 1 at most");
     }
     double target;

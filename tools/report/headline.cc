@@ -23,7 +23,7 @@ struct Bound {
   std::string sentence;  // what bound it, in one sentence
 };
 
-// README.md tells what follows from them.
+// PAGE.md tells what follows from them.
 constexpr double kMostly = 0.5;     // of the ranks' time
 constexpr double kBusyLink = 0.7;   // of the runtime
 constexpr double kContended = 1.5;  // times as long as in an empty network, on average

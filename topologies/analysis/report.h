@@ -11,7 +11,7 @@ namespace weft::topologies {
 
 // A table of a few dozen lines.
 std::string analysis_text(const Analysis& analysis);
-// One object; README.md lists its keys. Rates in bit/s, lengths in hops.
+// One object; MEASURES.md lists its keys. Rates in bit/s, lengths in hops.
 std::string analysis_json(const Analysis& analysis);
 
 // A row that is worked out elsewhere: a cell for each network, "" where there is none.

@@ -9,7 +9,7 @@
 
 namespace weft::topologies {
 
-// Racks stand in a near-square grid, filled row by row, in each site. README.md tells which rack a node gets.
+// Racks stand in a near-square grid, filled row by row, in each site. MODEL.md tells which rack a node gets.
 struct Placement {
   std::uint32_t racks = 0, columns = 0;  // of all sites; of the largest grid
   std::vector<std::uint32_t> rack;       // of each vertex

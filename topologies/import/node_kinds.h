@@ -8,7 +8,7 @@
 
 namespace weft::topologies {
 
-// Gives every node a kind, and numbers the nodes (README.md, "What the file leaves open"). What that took is
+// Gives every node a kind, and numbers the nodes (FORMATS.md, "What the file leaves open"). What that took is
 // noted in the graph, unless it follows from the file or from `pattern`, a shell's pattern that the names of
 // all hosts match; "": none given. Returns the number of hosts. Throws InputError without a place if the
 // pattern matches no node.

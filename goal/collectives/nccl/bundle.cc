@@ -65,7 +65,7 @@ Node behind_links(Node node, double gpu_gbs) {
 
 std::uint32_t parse_bundle(const Parameters& parameters) {
   if (parameters.automatic("bundle")) return 0;
-  return static_cast<std::uint32_t>(parameters.integer("bundle"));
+  return parameters.whole("bundle");
 }
 
 double messages_of(const CollectiveCall& call) {

@@ -1,7 +1,7 @@
 // Channels that go as one. The channels of an allreduce with NVLS send equal chunks between the same GPUs at
 // the same time: `bundle` of them are then one message with the bytes of all. On its way that takes as long
 // as they do one behind the other; what is lost is that the first of them could be sent on while the others
-// come, which lengthens a pipeline's filling by the time of bundle - 1 chunks at each hop. README.md has the
+// come, which lengthens a pipeline's filling by the time of bundle - 1 chunks at each hop. BUNDLES.md has the
 // arithmetic.
 //
 // Rings inside a node go the same way in all channels, which keep step: all of them go as one, and take as

@@ -15,7 +15,7 @@ namespace {
 
 std::optional<std::uint32_t> count(const Parameters& parameters, std::string_view name) {
   if (parameters.automatic(name)) return std::nullopt;
-  return static_cast<std::uint32_t>(parameters.integer(name));
+  return parameters.whole(name);
 }
 
 // As the list of collective algorithms has it.

@@ -2,7 +2,7 @@
 // n - 1 rounds or more, all alike: each rank hands on what came, at the rate of the slowest link of the ring.
 // Here it has kRounds, each with as much longer messages and as many steps of the channel, behind a round of
 // signals that lets no rank begin before all have: in a ring nobody ends before the last rank's chunk has
-// been all the way around. README.md has the error.
+// been all the way around. BUNDLES.md has the error.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 //
 // Presets come from NCCL's own tables (src/graph/tuning.cc: base and hardware latencies, rates of a channel),
 // so they hold what NCCL's authors measured a step to take, its way over NVLink included: with them the
-// links inside a node need no latency of their own. README.md says where each figure is from.
+// links inside a node need no latency of their own. CHANNELS.md says where each figure is from.
 #pragma once
 
 #include <array>

@@ -25,7 +25,7 @@ constexpr const char* kLeonardo =
     "CINECA documentation of Leonardo Booster: 4 A100 a node, 2 dual-port HDR100 adapters";
 constexpr const char* kMareNostrum =
     "MareNostrum 5, accelerated partition: 4 H100, 4 NDR200; estimates and costs of channels fitted to "
-    "allreduces on 4 nodes, see README.md";
+    "allreduces on 4 nodes, goal/collectives/nccl/RESULTS.md";
 
 Node dgx(const char* label, std::uint32_t capability, double nvlink, double nic, CpuVendor cpu, bool nvls) {
   Node node;
@@ -46,14 +46,14 @@ Node of_gpus(Node node, std::uint32_t gpus) {
 }
 
 // Launch and factors by fit_one_node.py, which sees no trees: they are not chosen on one node. NVLS keeps
-// NCCL's own figures, as the times on 8 H100 look like a ring's (README.md).
+// NCCL's own figures, as the times on 8 H100 look like a ring's (RESULTS.md).
 Node dgx_a100() {
   Node node = dgx("dgx_a100", 80, 12 * nvlink_rate(80), 25, CpuVendor::kAmd, false);
   node.correction = {.launch_us = 24.7,
                      .on_one_node = true,
                      .latency = {{1, 1, 1}, {0.456, 0.456, 1.209}, {1, 1, 1}},
                      .moving = {{1, 1, 1}, {0.975, 1.639, 1.338}, {1, 1, 1}}};
-  // In a run: by hand, in whole figures, for the table of replays in README.md.
+  // In a run: by hand, in whole figures, for the table of replays in RESULTS.md.
   constexpr double kRates[] = {20, 8, 11};
   node.gpu.launch_us = 22;
   for (int protocol = 0; protocol < kProtocols; ++protocol) {

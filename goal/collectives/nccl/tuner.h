@@ -3,7 +3,7 @@
 //
 // NCCL estimates latency + bytes / rate for every algorithm and protocol, from tables of measured figures and
 // the rings that it found in the machine, and takes the least (src/graph/tuning.cc, src/enqueue.cc). The
-// search for rings is reduced here to what nodes of equal GPUs joined by switches need: README.md.
+// search for rings is reduced here to what nodes of equal GPUs joined by switches need: TUNER.md.
 #pragma once
 
 #include <cstdint>

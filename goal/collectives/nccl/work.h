@@ -1,5 +1,5 @@
 // How NCCL divides the work of a collective: over channels, in chunks and slices, and how it writes data.
-// Figures: NCCL 2.30 (https://github.com/NVIDIA/nccl, src/enqueue.cc, src/include/device.h), README.md.
+// Figures: NCCL 2.30 (https://github.com/NVIDIA/nccl, src/enqueue.cc, src/include/device.h), SCHEDULES.md.
 #pragma once
 
 #include <cstdint>

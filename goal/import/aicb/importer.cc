@@ -30,16 +30,12 @@ AicbTime parse_time_unit(const Parameters& parameters) {
   return AicbTime::kMilliseconds;
 }
 
-std::uint32_t number(const Parameters& parameters, const char* name) {
-  return static_cast<std::uint32_t>(parameters.integer(name));
-}
-
 Graph import_aicb(const std::filesystem::path& path, const Parameters& parameters, PackInfo& info) {
   const std::string device = parameters.text("device");
-  const AicbOptions options{.ranks = number(parameters, "ranks"),
-                            .tensor = number(parameters, "tp"),
-                            .pipeline = number(parameters, "pp"),
-                            .expert = number(parameters, "ep"),
+  const AicbOptions options{.ranks = parameters.whole("ranks"),
+                            .tensor = parameters.whole("tp"),
+                            .pipeline = parameters.whole("pp"),
+                            .expert = parameters.whole("ep"),
                             .time = parse_time_unit(parameters),
                             .skip_init = parameters.boolean("skip_init"),
                             .device = device.empty() ? nullptr : &find_device(device)};

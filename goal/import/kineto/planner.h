@@ -1,4 +1,4 @@
-// From one rank's events to the operations and dependencies of its graph; the rules are in README.md.
+// From one rank's events to the operations and dependencies of its graph; the rules are in RULES.md.
 #pragma once
 
 #include "goal/import/kineto/notes.h"

@@ -1,4 +1,4 @@
-// Makes a GOAL graph of the traces of an MPI program. README.md of this folder has the rules.
+// Makes a GOAL graph of the traces of an MPI program. RULES.md of this folder has the rules.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Replays the one-sided communication of one rank, as origin and as target. README.md of this folder has the
-// rules.
+// Replays the one-sided communication of one rank, as origin and as target. ONE_SIDED.md of this folder has
+// the rules.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Replays the partitioned communication of one rank. README.md of this folder has the rules.
+// Replays the partitioned communication of one rank. RULES.md of this folder has the rules.
 #pragma once
 
 #include <cstdint>

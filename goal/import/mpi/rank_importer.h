@@ -1,4 +1,4 @@
-// Turns the MPI calls of one rank into operations and dependencies. README.md of this folder has the rules.
+// Turns the MPI calls of one rank into operations and dependencies. RULES.md of this folder has the rules.
 #pragma once
 
 #include <cstdint>

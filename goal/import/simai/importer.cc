@@ -29,14 +29,10 @@ GatheredBytes parse_gathered(const Parameters& parameters) {
   return GatheredBytes::kBlock;
 }
 
-std::uint32_t number(const Parameters& parameters, const char* name) {
-  return static_cast<std::uint32_t>(parameters.integer(name));
-}
-
 Graph import_simai(const std::filesystem::path& path, const Parameters& parameters, PackInfo& info) {
-  const SimaiOptions options{.ranks = number(parameters, "ranks"),
-                             .passes = number(parameters, "passes"),
-                             .first_dimension = number(parameters, "first_dimension"),
+  const SimaiOptions options{.ranks = parameters.whole("ranks"),
+                             .passes = parameters.whole("passes"),
+                             .first_dimension = parameters.whole("first_dimension"),
                              .gathered = parse_gathered(parameters)};
   const FileView file(path.string());
   const SimaiWorkload workload = parse_simai(file.bytes(), path.string());

@@ -16,15 +16,11 @@ bool looks_like_spc(const std::filesystem::path& path) {
   return is_spc_line(std::string_view(head).substr(0, head.find('\n')));
 }
 
-std::uint32_t whole(const Parameters& parameters, std::string_view name) {
-  return static_cast<std::uint32_t>(parameters.integer(name));
-}
-
 StorageSystem system_of(const Parameters& parameters) {
   StorageSystem system;
-  if (!parameters.automatic("hosts")) system.hosts = whole(parameters, "hosts");
-  system.servers = whole(parameters, "servers");
-  system.block = whole(parameters, "block");
+  if (!parameters.automatic("hosts")) system.hosts = parameters.whole("hosts");
+  system.servers = parameters.whole("servers");
+  system.block = parameters.whole("block");
   system.stripe = parameters.bytes("stripe");
   system.command = parameters.bytes("command");
   system.completion = parameters.bytes("completion");

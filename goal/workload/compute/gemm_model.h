@@ -13,7 +13,7 @@ struct GemmTile {
 inline constexpr std::array<GemmTile, 6> kGemmTiles = {
     {{64, 64}, {64, 128}, {128, 128}, {128, 256}, {256, 128}, {64, 256}}};
 
-// What measurements say of one device; see README.md. All shares are of the device's peaks.
+// What measurements say of one device; see MODEL.md. All shares are of the device's peaks.
 struct GemmFit {
   double floor_us = 0;       // of the smallest multiplication
   double memory_share = 1;   // of HBM bandwidth

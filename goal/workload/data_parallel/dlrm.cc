@@ -66,8 +66,8 @@ class DlrmProgram {
         buckets_(parameters, ranks),
         tables_(parameters, ranks),
         shape_(parameters, static_cast<std::uint32_t>(tables_.tables.size()), tables_.dim),
-        batch_(whole(parameters, "batch")),
-        iterations_(whole(parameters, "iterations")) {
+        batch_(parameters.whole("batch")),
+        iterations_(parameters.whole("iterations")) {
     if (batch_ < ranks) parameters.fail("batch", fmt::format("it must be {} at least, one a rank", ranks));
     tables_.check_memory(parameters, processor_.device().memory_bytes());
   }
@@ -234,7 +234,7 @@ DlrmShape::DlrmShape(const Parameters& parameters, std::uint32_t number_of_table
                      std::uint32_t dim_of_tables)
     : features(number_of_tables + 1),
       dim(dim_of_tables),
-      bottom(layers_of(parameters, "bottom", whole(parameters, "dense"))),
+      bottom(layers_of(parameters, "bottom", parameters.whole("dense"))),
       top(layers_of(parameters, "top", top_inputs())) {
   if (bottom.back().out != dim)
     parameters.fail("bottom", fmt::format("its last layer must have dim outputs, {}", dim));

@@ -104,7 +104,7 @@ LayerTimes times_of(const CnnLayer& layer, const Processor& processor, std::uint
 }
 
 std::vector<CnnLayer> layers_of(const Parameters& parameters) {
-  return resnet_layers(parameters.text("model"), whole(parameters, "image"));
+  return resnet_layers(parameters.text("model"), parameters.whole("image"));
 }
 
 // Running means and variances, which the first rank sends to all before a step.
@@ -120,10 +120,10 @@ class ResnetProgram {
       : layers_(layers_of(parameters)),
         processor_(parameters),
         gradients_(parameters, ranks),
-        iterations_(whole(parameters, "iterations")),
+        iterations_(parameters.whole("iterations")),
         buffers_(parameters.boolean("buffers") ? buffer_bytes(layers_) : 0),
         optimizer_ns_(processor_.memory_ns(kMomentumBytes * static_cast<double>(goal::parameters(layers_)))) {
-    const std::uint32_t batch = whole(parameters, "batch");
+    const std::uint32_t batch = parameters.whole("batch");
     for (const CnnLayer& layer : layers_)
       times_.push_back(times_of(layer, processor_, batch, times_.empty()));
   }

@@ -152,7 +152,7 @@ EmbeddingTables::EmbeddingTables(const Parameters& parameters, std::uint32_t num
   const KnownTables known = given_tables(parameters);
   const std::vector<std::uint32_t> lookups = lookups_of(parameters, known);
   for (std::size_t i = 0; i < known.rows.size(); ++i) tables.push_back({known.rows[i], lookups[i]});
-  dim = whole(parameters, "dim");
+  dim = parameters.whole("dim");
   parts = parts_of(parameters, dim, tables.size(), number_of_ranks);
   ranks.resize(number_of_ranks);
   place(parameters, *this, ranks);

@@ -61,7 +61,7 @@ std::uint32_t own_ranks(const Parameters& given) {
   const Parameters parameters = asked(given).parameters;
   std::uint64_t product = 1;
   for (const char* axis : {"tp", "pp", "cp", "dp"}) {
-    product *= whole(parameters, axis);
+    product *= parameters.whole(axis);
     if (product > INT32_MAX) parameters.fail(axis, "there would be more than 2147483647 ranks");
   }
   return static_cast<std::uint32_t>(product);

@@ -39,7 +39,7 @@ void require_divides(const Parameters& parameters, const char* name, std::uint64
 std::uint32_t ranks_of_replica(const Parameters& parameters) {
   std::uint64_t product = 1;
   for (const char* axis : {"tp", "pp", "cp"}) {
-    product *= whole(parameters, axis);
+    product *= parameters.whole(axis);
     if (product > kMostOfAxis)
       parameters.fail(axis, fmt::format("tp · pp · cp may be {} at most", kMostOfAxis));
   }
@@ -48,14 +48,14 @@ std::uint32_t ranks_of_replica(const Parameters& parameters) {
 
 Layout layout_of(const Parameters& parameters, std::uint32_t ranks) {
   Layout layout;
-  layout.tensor = whole(parameters, "tp");
-  layout.pipeline = whole(parameters, "pp");
-  layout.context = whole(parameters, "cp");
-  layout.expert = whole(parameters, "ep");
+  layout.tensor = parameters.whole("tp");
+  layout.pipeline = parameters.whole("pp");
+  layout.context = parameters.whole("cp");
+  layout.expert = parameters.whole("ep");
   layout.order = word_of<RankOrder>(parameters, "order",
                                     {{"megatron", RankOrder::kMegatron}, {"llama3", RankOrder::kLlama3}});
   const std::uint32_t replica = ranks_of_replica(parameters);
-  const std::uint32_t data = whole(parameters, "dp");
+  const std::uint32_t data = parameters.whole("dp");
   if (ranks % replica != 0 || ranks < replica) {
     parameters.fail("ranks",
                     fmt::format("it would be {}, and tp · pp · cp is {}: {}{} would do", ranks, replica,
@@ -162,13 +162,13 @@ std::optional<Reason> unfit(const Training& training, std::uint32_t node, Expert
 // No groups: those of nodes. None at all: each copy of a token goes on its own.
 ExpertGroups expert_groups(const Parameters& parameters, const ModelShape& model) {
   if (parameters.automatic("expert_nodes")) return {model.expert_groups, model.top_groups};
-  return {0, whole(parameters, "expert_nodes")};
+  return {0, parameters.whole("expert_nodes")};
 }
 
 void read_expert_nodes(const Parameters& parameters, Training& training) {
   const ExpertGroups limit = expert_groups(parameters, training.model);
-  const std::uint32_t node = whole(parameters, "node_ranks");
-  training.expert_pieces = whole(parameters, "expert_pieces");
+  const std::uint32_t node = parameters.whole("node_ranks");
+  training.expert_pieces = parameters.whole("expert_pieces");
   if (limit.most == 0) return;
   const bool automatic = parameters.automatic("expert_nodes");
   if (training.model.experts == 0) {
@@ -200,8 +200,8 @@ void check_stages(const Parameters& parameters, const Training& training) {
 // Micro-batches of each rank and step.
 std::uint32_t micro_batches(const Parameters& parameters, const Training& training) {
   const std::uint32_t stages = training.layout.pipeline;
-  const std::uint32_t given = whole(parameters, "micro_batches");
-  const std::uint32_t global = whole(parameters, "global_batch");
+  const std::uint32_t given = parameters.whole("micro_batches");
+  const std::uint32_t global = parameters.whole("global_batch");
   if (global == 0) return given != 0 ? given : stages == 1 ? 1 : 4 * stages;
   const std::uint64_t at_once = std::uint64_t{training.micro_batch} * training.layout.data;
   if (global % at_once != 0) {
@@ -273,7 +273,7 @@ Schedule schedule_of(const Parameters& parameters, const Training& training) {
   constexpr auto kAlternating = ScheduleKind::kOneForwardOneBackward;
   Schedule schedule;
   schedule.stages = training.layout.pipeline;
-  schedule.chunks = whole(parameters, "vp");
+  schedule.chunks = parameters.whole("vp");
   schedule.micro_batches = micro_batches(parameters, training);
   schedule.kind = word_of<ScheduleKind>(parameters, "schedule",
                                         {{"auto", kAlternating},
@@ -338,13 +338,18 @@ void read_words(const Parameters& parameters, Training& training) {
 // Replicas that are synchronized now and then have all weights and gradients of their own.
 void read_outer_steps(const Parameters& parameters, Training& training) {
   OuterSteps& outer = training.outer;
-  outer.inner_steps = whole(parameters, "inner_steps");
-  outer.fragments = whole(parameters, "fragments");
-  outer.overlap = whole(parameters, "overlap");
+  outer.inner_steps = parameters.whole("inner_steps");
+  outer.fragments = parameters.whole("fragments");
+  outer.overlap = parameters.whole("overlap");
   if (outer.inner_steps == 0) {
     if (outer.fragments > 1) parameters.fail("fragments", "it takes inner_steps, of which each is a part");
     if (outer.overlap > 0) parameters.fail("overlap", "it takes inner_steps, beside which it goes on");
     return;
+  }
+  if (parameters.text("dp_overlap") != "all") {
+    parameters.fail("dp_overlap",
+                    "with inner_steps replicas exchange nothing within a step: overlap says how "
+                    "many steps go on beside an outer one");
   }
   if (training.layout.context > 1) parameters.fail("inner_steps", "it takes replicas without cp");
   if (training.schedule.mirrored()) {
@@ -372,10 +377,10 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   training.layout = layout_of(parameters, ranks);
   read_words(parameters, training);
   read_outer_steps(parameters, training);
-  const std::uint32_t sequence = whole(parameters, "seq");
+  const std::uint32_t sequence = parameters.whole("seq");
   training.sequence = sequence != 0 ? sequence : training.model.sequence;
-  training.micro_batch = whole(parameters, "micro_batch");
-  training.iterations = whole(parameters, "iterations");
+  training.micro_batch = parameters.whole("micro_batch");
+  training.iterations = parameters.whole("iterations");
   training.schedule = schedule_of(parameters, training);
   training.layout.mirrored = training.schedule.mirrored();
   training.device = &find_device(parameters.text("device"));
@@ -392,7 +397,7 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
 
 std::string told_of_expert_nodes(const Parameters& parameters, const Training& training) {
   const ExpertGroups limit = expert_groups(parameters, training.model);
-  const std::uint32_t expert = training.layout.expert, node = whole(parameters, "node_ranks");
+  const std::uint32_t expert = training.layout.expert, node = parameters.whole("node_ranks");
   if (limit.most == 0) return "";
   const bool automatic = parameters.automatic("expert_nodes");
   if (training.layout.expert_node != 0) {

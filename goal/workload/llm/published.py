@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs steps of training that were published, and tells how far they come out: the tables of README.md.
+"""Runs steps of training that were published, and tells how far they come out: the tables of RESULTS.md.
 
   published.py WEFT [published.csv] [--only TEXT] [--efficiency NUMBER | --fit] [--command]
 

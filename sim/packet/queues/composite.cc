@@ -16,7 +16,7 @@ class CompositeQueues final : public NodeQueues {
         control_bytes_(site.control_bytes),
         random_(site.random) {
     free_pass_ = true;
-    ratio_ = static_cast<std::uint32_t>(parameters.integer("ratio"));
+    ratio_ = parameters.whole("ratio");
     for (std::size_t port = 0; port < site.ports.size(); ++port) {
       Port& made = ports_.emplace_back();
       Limits limits{.low = marking_rule(parameters, queue_site(site, port))};

@@ -296,7 +296,7 @@ routing::ChannelRule channels(const Parameters& parameters) {
   routing::ChannelRule rule{.channels = 4, .selection = Selection::kByHop};
   rule.any_count = parameters.automatic("vcs");
   rule.any_selection = parameters.automatic("selection");
-  if (!rule.any_count) rule.channels = static_cast<std::uint32_t>(parameters.integer("vcs"));
+  if (!rule.any_count) rule.channels = parameters.whole("vcs");
   if (rule.any_selection) return rule;
   const auto known = std::ranges::find(kSelections, parameters.text("selection"),
                                        [](const auto& each) { return each.first; });

@@ -240,9 +240,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
   std::int64_t paused_ps_ = 0;  // of pauses that are over
 };
 
-std::uint32_t classes_of(const Parameters& parameters) {
-  return static_cast<std::uint32_t>(parameters.integer("classes"));
-}
+std::uint32_t classes_of(const Parameters& parameters) { return parameters.whole("classes"); }
 
 std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
   return std::make_unique<PfcQueues>(parameters, site, classes_of(parameters));

@@ -62,10 +62,6 @@ class Drill final : public SwitchPolicy {
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> remembered_;
 };
 
-std::uint32_t count(const Parameters& parameters, const char* name) {
-  return static_cast<std::uint32_t>(parameters.integer(name));
-}
-
 std::unique_ptr<SwitchPlan> plan(std::uint32_t draws, std::uint32_t memory) {
   return each_switch([=](std::uint32_t, sim::RandomStream random) {
     return std::make_unique<Drill>(draws, memory, random);
@@ -87,7 +83,7 @@ Policy drill() {
                                from_to("0", "64")}}},
       .make_plan =
           [](const PlanSetup& setup) {
-            return plan(count(setup.parameters, "d"), count(setup.parameters, "m"));
+            return plan(setup.parameters.whole("d"), setup.parameters.whole("m"));
           },
       .fluid = FluidPaths::kEven,
       .asks = {.control = false},
@@ -101,7 +97,7 @@ Policy power_of_two() {
                              "Trans. Parallel Distrib. Syst. 12(10), 2001",
                    .parameters = {{"choices", ParameterType::kInteger, "2", "Ports drawn for each packet.",
                                    from_to("1", "64")}}},
-          .make_plan = [](const PlanSetup& setup) { return plan(count(setup.parameters, "choices"), 0); },
+          .make_plan = [](const PlanSetup& setup) { return plan(setup.parameters.whole("choices"), 0); },
           .fluid = FluidPaths::kEven,
           .asks = {.control = false},
           .order = KeepsOrder::kNo};

@@ -18,7 +18,7 @@ struct Settings {
 };
 
 Settings settings_of(const Parameters& parameters) {
-  return {.layers = static_cast<std::uint32_t>(parameters.integer("layers")), .rho = parameters.real("rho")};
+  return {.layers = parameters.whole("layers"), .rho = parameters.real("rho")};
 }
 
 class Flowlets final : public PathSelector {

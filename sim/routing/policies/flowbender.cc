@@ -29,8 +29,7 @@ class FlowBender final : public PathSelector {
 
 PathSelectorMaker make(const PlanSetup& plan) {
   const Parameters& parameters = plan.parameters;
-  const Settings settings{.threshold = parameters.real("threshold"),
-                          .rounds = static_cast<std::uint32_t>(parameters.integer("rounds"))};
+  const Settings settings{.threshold = parameters.real("threshold"), .rounds = parameters.whole("rounds")};
   return [settings](const PathSetup& setup) { return std::make_unique<FlowBender>(settings, setup); };
 }
 

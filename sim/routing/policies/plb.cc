@@ -42,15 +42,11 @@ class Plb final : public PathSelector {
   Time suspended_until_;
 };
 
-std::uint32_t rounds(const Parameters& parameters, const char* name) {
-  return static_cast<std::uint32_t>(parameters.integer(name));
-}
-
 PathSelectorMaker make(const PlanSetup& plan) {
   const Parameters& parameters = plan.parameters;
   const Settings settings{.threshold = parameters.real("threshold"),
-                          .idle_rounds = rounds(parameters, "idle_rounds"),
-                          .rounds = rounds(parameters, "rounds"),
+                          .idle_rounds = parameters.whole("idle_rounds"),
+                          .rounds = parameters.whole("rounds"),
                           .suspend = parameters.time("suspend")};
   return [settings](const PathSetup& setup) { return std::make_unique<Plb>(settings, setup); };
 }

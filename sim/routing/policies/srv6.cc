@@ -230,8 +230,8 @@ class Shared {
 };
 
 Settings settings_of(const Parameters& parameters) {
-  return {.paths = static_cast<std::uint32_t>(parameters.integer("paths")),
-          .backups = static_cast<std::uint32_t>(parameters.integer("backups")),
+  return {.paths = parameters.whole("paths"),
+          .backups = parameters.whole("backups"),
           .probe = parameters.time("probe"),
           .denied = parameters.text("denied"),
           .parameters = parameters};

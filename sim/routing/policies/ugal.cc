@@ -261,7 +261,7 @@ const ParameterSpec kBias{"bias", ParameterType::kTime, "0ns",
                           "What minimal ways may cost more than a detour, in time of waiting times links."};
 
 Rules rules_of(const Parameters& parameters) {
-  return {.detours = static_cast<std::uint32_t>(parameters.integer("detours")),
+  return {.detours = parameters.whole("detours"),
           .weight = parameters.real("weight"),
           .bias = parameters.time("bias")};
 }

@@ -1,5 +1,6 @@
-// Rounds, messages, bytes and reductions against the formulas of README.md, where p is the number of ranks, n
-// the bytes of the vector, 2^k the largest power of two that is no more than p, and r = p - 2^k.
+// Rounds, messages, bytes and reductions against the formulas of goal/collectives/COSTS.md, where p is the
+// number of ranks, n the bytes of the vector, 2^k the largest power of two that is no more than p, and r = p
+// - 2^k.
 #include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>

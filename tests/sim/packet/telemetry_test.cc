@@ -35,8 +35,7 @@ struct Told {
 class Listening final : public congestion::Sender {
  public:
   struct Settings {
-    explicit Settings(const Parameters& parameters)
-        : header_bytes(static_cast<std::uint32_t>(parameters.integer("bytes"))) {}
+    explicit Settings(const Parameters& parameters) : header_bytes(parameters.whole("bytes")) {}
     std::uint32_t header_bytes;
   };
   Listening(const congestion::FlowInfo&, const Settings&) { allowed_.window_bytes = 1 << 30; }
@@ -308,7 +307,7 @@ TEST_CASE("telemetry changes nothing but what is told, and is charged as its con
 TEST_CASE("a header that no packet could have is refused") {
   const auto topology = star(2, kRate, kLatency, kPipeline);
   CHECK_THROWS_WITH(
-      Simulation(topology, {.control = "listening"}, listening("-1")),
+      Simulation(topology, {.control = "listening"}, listening("4294967295")),
       "congestion control listening makes headers longer by 4294967295 bytes; expected at most 65536");
 }
 

@@ -100,7 +100,7 @@ void RoutedNetwork::find_rails(const std::string& nic_choice) {
   nic_choice_ = routing::nic_choice_of(Parameters(info, ModuleChoice{.given = {{"nic_choice", nic_choice}}}));
   if (nics_ == nullptr || policy_.leads_to_hosts || nic_choice_ == routing::NicChoice::kSpray) return;
   const Parameters protocol(sim::protocols().front(), ModuleChoice());
-  rail_use_ = routing::rail_use(nic_choice_, {.most = static_cast<std::uint32_t>(protocol.integer("rails"))});
+  rail_use_ = routing::rail_use(nic_choice_, {.most = protocol.whole("rails")});
   rails_ = routing::NicNetwork::make_unfolded(topology_, *table_);
   rail_paths_ = routing::paths_of(policy_, setup_of_rails());
 }

@@ -9,7 +9,7 @@
 
 namespace weft::cli {
 
-// Every figure of the text; README.md of this folder names the fields.
+// Every figure of the text; JSON.md of this folder names the fields.
 std::string trace_info_json(const goal::TraceSummary& summary);
 
 // Of a flight recorder's dumps: how many ranks there are, and `stuck`, what stuck_calls() gives.

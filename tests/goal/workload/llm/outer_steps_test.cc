@@ -111,6 +111,8 @@ TEST_CASE("A synchronization takes its time, or goes on beside the next step") {
 TEST_CASE("What has no replicas to synchronize is refused, and runs too short for it are told") {
   CHECK_THAT(refusal("llm:model=tiny,cp=2,dp=2,inner_steps=2", 4), Catch::Contains("without cp"));
   CHECK_THAT(refusal("llm:model=mixtral_8x7b,ep=2,dp=2,inner_steps=2", 2), Catch::Contains("without ep"));
+  CHECK_THAT(refusal("llm:model=tiny,dp=2,inner_steps=2,dp_overlap=none", 2),
+             Catch::Contains("exchange nothing"));
   CHECK_THAT(refusal("llm:model=tiny,sharding=fsdp,inner_steps=2", 2), Catch::Contains("none or zero1"));
   CHECK_THAT(refusal("llm:model=tiny,fragments=2", 2), Catch::Contains("it takes inner_steps"));
   CHECK_THAT(refusal("llm:model=tiny,overlap=1", 2), Catch::Contains("it takes inner_steps"));
