@@ -11,6 +11,7 @@ import tempfile
 import termios
 import fcntl
 import unittest
+from html.parser import HTMLParser
 
 WEFT = os.path.abspath(sys.argv.pop(1))
 
@@ -28,6 +29,43 @@ def pages(folder):
         synopsis = re.search(r"^\.SH SYNOPSIS\n\.B (weft[^\[\n]*?)(?: [\[A-Z].*)?$", path.read_text(), re.M)
         found[synopsis[1].replace("\\-", "-").strip()] = path
     return found
+
+
+class Reference(HTMLParser):
+    """Of the page: the text of each article by its id, its tables' rows, the links; and that tags are nested."""
+    EMPTY = {"meta", "input"}
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.ids, self.links, self.text, self.rows, self.article = [], [], [], {}, {}, None
+        self.feed(page)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.links += [attributes["href"]] if "href" in attributes else []
+        if tag == "article":
+            self.article = attributes["id"]
+            self.text[self.article], self.rows[self.article] = "", []
+        elif tag == "tr" and self.article:
+            self.rows[self.article].append([])
+        elif tag in ("td", "th") and self.article:
+            self.rows[self.article][-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+        self.article = None if tag == "article" else self.article
+
+    def handle_data(self, data):
+        if not self.article:
+            return
+        self.text[self.article] += data
+        if self.open[-1] in ("td", "th"):
+            self.rows[self.article][-1][-1] += data
 
 
 def on_terminal(words, columns):
@@ -73,6 +111,45 @@ class Terminal(unittest.TestCase):
                 help_text = weft(*command.split()[1:], "--help").stdout
                 for option in re.findall(r"(?m)^  (?:-\w, )?(--[\w-]+)", help_text):
                     self.assertIn(option.replace("-", "\\-"), path.read_text(), command)
+
+    def test_the_reference_has_all_that_list_describe_and_help_tell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = weft("manual", "--html", folder + "/page.html", "-o", folder)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            page = Reference(pathlib.Path(folder, "page.html").read_text())
+            commands = pages(folder)
+        self.assertEqual(len(page.ids), len(set(page.ids)))
+        self.assertLessEqual({link for link in page.links}, {"#" + each for each in page.ids})
+        of_kind = {}
+        for article in page.text:
+            kind, _, rest = article.partition(".")
+            of_kind.setdefault((kind, rest.split(".")[-1]), []).append(article)
+        names = [tuple(line.split()) for line in weft("list", "--names").stdout.splitlines()]
+        self.assertGreater(len(names), 200)
+        for kind, name in names + [("section", name) for name in ("hosts", "collectives", "fault")]:
+            described = weft("describe", name) if kind == "section" else weft("describe", kind, name)
+            articles = of_kind[kind, name]
+            # Lines of the description, and rows of its table.
+            text = " ".join(" ".join(page.text[each].split()) for each in articles)
+            rows = [row for each in articles for row in page.rows[each]]
+            table = False
+            for line in described.stdout.splitlines()[1:]:
+                table = table and line != "" or line.startswith("  parameter ")
+                if not table:
+                    self.assertTrue(line.startswith(name + " (") or " ".join(line.split()) in text, (name, line))
+                elif not line.startswith("  parameter "):
+                    parameter = line.split()[0]
+                    row, = {tuple(row) for row in rows if row[0] == parameter}
+                    self.assertEqual(" ".join(" ".join(row).split()), " ".join(line.split()), name)
+        for command in commands:
+            article = page.text[command.replace(" ", "-")]
+            for option in re.findall(r"(?m)^  (?:-\w, )?(--[\w-]+)", weft(*command.split()[1:], "--help").stdout):
+                self.assertIn(option, article, command)
+
+    def test_a_manual_of_nothing_is_refused(self):
+        result = weft("manual")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--html FILE", result.stderr)
 
     def test_completion_knows_commands_options_and_names(self):
         def complete(*words):

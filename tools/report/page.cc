@@ -9,10 +9,10 @@
 
 #include "sim/units/input_error.h"
 #include "sim/units/version.h"
+#include "sim/units/xml_text.h"
 #include "tools/report/budget.h"
 #include "tools/report/page_files.h"
 #include "tools/report/run.h"
-#include "topologies/export/text_sink.h"
 
 namespace weft::report {
 namespace {
@@ -86,7 +86,7 @@ std::string page_of(std::string_view title, std::string_view data) {
   replace(page, "{{STYLES}}", styles);
   replace(page, "{{DATA}}", packed(data));
   replace(page, "{{SCRIPTS}}", scripts);
-  replace(page, "{{TITLE}}", topologies::xml_text(title));
+  replace(page, "{{TITLE}}", xml_text(title));
   return page;
 }
 

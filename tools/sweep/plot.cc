@@ -9,6 +9,7 @@
 #include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
 #include "sim/units/quantity.h"
+#include "sim/units/xml_text.h"
 
 namespace weft::sweep {
 namespace {
@@ -19,32 +20,9 @@ constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
 constexpr double kLeft = 90, kTop = 50, kWide = 720, kHigh = 400;
 constexpr std::size_t kMostLines = 24;
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return result;
-}
-
 std::string text_at(double x, double y, const std::string& text, const char* anchor, const char* more = "") {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"12\" text-anchor=\"{}\"{}>{}</text>\n", x,
-                     y, anchor, more, escaped(text));
+                     y, anchor, more, xml_text(text));
 }
 
 // What a value amounts to, where it is a number or a quantity.

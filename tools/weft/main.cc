@@ -103,7 +103,8 @@ int run(int argc, char** argv) {
     subcommand.add(added, exit_code);
   }
   const auto tree = [&line] { return line.tree(); };
-  Command manual = root.add_subcommand("manual", "Write manual pages of all commands");
+  Command manual =
+      root.add_subcommand("manual", "Write the reference as a page, and manual pages of all commands");
   add_manual(manual, tree);
   add_completion(root, tree);
   root.footer(kExamples);  // set last: subcommands would inherit it

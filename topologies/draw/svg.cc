@@ -8,6 +8,7 @@
 
 #include "sim/units/brackets.h"
 #include "sim/units/grouped.h"
+#include "sim/units/xml_text.h"
 #include "topologies/draw/picture.h"
 #include "topologies/draw/plan.h"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/units/module.h"
+#include "sim/units/xml_text.h"
 
 namespace weft::topologies {
 namespace {

@@ -78,6 +78,7 @@ COMMANDS = [
     writing("report ../in/RUN -o out.html", "out.html"),
     writing("export perfetto ../in/RUN -o out.perfetto", "out.perfetto"),
     writing("manual -o .", *MANUAL),
+    writing("manual --html out.html", "out.html"),
     writing("completion bash"),
     writing("jobs ../in/jobs.csv --nodes 4"),
     writing("route show --topology fat_tree:k=4 --from 0 --to 15 -o out.txt", "out.txt"),

@@ -234,8 +234,6 @@ TEST_CASE("export: loss, sites and routers inside hosts") {
 
 TEST_CASE("export: unknown formats and odd names") {
   CHECK_THROWS_WITH(find_format("graphxml"), Catch::Matchers::Contains("did you mean 'graphml'"));
-  CHECK(xml_text("a<b>&\"c'\x01") == "a&lt;b&gt;&amp;&quot;c&apos;?");
-  CHECK(xml_text("gr\xFC\xC3\xBC \xEF\xBF\xBF") == "gr?\xC3\xBC ???");
 
   // GraphML is read again by names, so none may change there.
   Topology topology("odd");

@@ -1,30 +1,15 @@
 // weft list, weft describe: what modules there are, and what each takes.
 #pragma once
 
-#include <span>
 #include <string>
 
-#include "goal/import/importer.h"
-#include "goal/workload/compute/device_spec.h"
-#include "sim/placement/placement.h"
-#include "sim/run/sink.h"
-#include "sim/scenario/scenario.h"
+#include "tools/weft/cli/catalog.h"
 #include "tools/weft/cli/subcommand.h"
 
 namespace weft::cli {
 
 void add_list(Command& command, int& exit_code);
 void add_describe(Command& command, int& exit_code);
-
-// All that can be listed: what a scenario may name, and what stands before and behind a run.
-struct Catalog {
-  sim::Registries registries;
-  std::span<const goal::Importer> importers = {};
-  std::span<const sim::Sink> sinks = {};
-  std::span<const placement::Policy> placements = {};
-  std::span<const goal::DeviceSpec> devices = {};
-};
-Catalog builtin_catalog();
 
 // What they print. `kind` is one of network, topology, routing, congestion, recovery, queue, traffic,
 // fabric, placement, collective, protocol, scheduler, importer, sink, device, one or many ("topologies"), or

@@ -8,9 +8,12 @@
 #include <memory>
 #include <string_view>
 
+#include "sim/units/input_error.h"
 #include "sim/units/version.h"
 #include "sim/units/wrap.h"
 #include "tools/weft/cli/help.h"
+#include "tools/weft/cli/plugins.h"
+#include "tools/weft/cli/reference.h"
 #include "tools/weft/goal/matrix_picture.h"
 
 namespace weft::cli {
@@ -112,13 +115,27 @@ std::string manual_page(const CommandEntry& command, const std::string& full_nam
 }
 
 void add_manual(Command& command, std::function<CommandEntry()> tree) {
-  const auto directory = std::make_shared<std::string>();
-  command.add_option("-o,--output", *directory, "Folder for the pages, weft.1, weft-sim.1 …; created")
-      .required();
-  command.footer("Example:\n  weft manual -o share/man/man1\n  man -l share/man/man1/weft-sim.1");
-  command.callback([directory, tree = std::move(tree)] {
-    std::filesystem::create_directories(*directory);
-    write_pages(tree(), "weft", "", *directory);
+  struct Options {
+    std::string directory, page;
+  };
+  const auto options = std::make_shared<Options>();
+  command.add_option("-o,--output", options->directory,
+                     "Folder for manual pages, weft.1, weft-sim.1 …; created");
+  command.add_option("--html", options->page,
+                     "File for the reference: one page of all modules with their parameters, limits and "
+                     "sources, and of all commands");
+  add_plugin_option(command);
+  command.footer(
+      "Examples:\n  weft manual --html reference.html\n  weft manual -o share/man/man1\n  man -l "
+      "share/man/man1/weft-sim.1");
+  command.callback([options, tree = std::move(tree)] {
+    if (options->directory.empty() && options->page.empty()) {
+      throw InputError("nothing to write: --html FILE has the reference, -o FOLDER the manual pages");
+    }
+    if (!options->page.empty()) write_file(options->page, reference_page(builtin_catalog(), tree()));
+    if (options->directory.empty()) return;
+    std::filesystem::create_directories(options->directory);
+    write_pages(tree(), "weft", "", options->directory);
   });
 }
 

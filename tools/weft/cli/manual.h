@@ -1,4 +1,4 @@
-// weft manual: manual pages of all commands, made of what their help tells.
+// weft manual: manual pages of all commands, made of what their help tells, and the reference (reference.h).
 #pragma once
 
 #include <string>
