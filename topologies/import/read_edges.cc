@@ -222,10 +222,14 @@ class EdgeList {
     const bool no_attributes = words.size() == 3 && words[2] == "{}";  // as networkx writes it
     if (words.size() > 2 && !no_attributes) {
       if (!has_unit(words[2])) {
-        lines_.fail(
-            fmt::format("found '{}' where a rate like 400Gbps is expected; weights and other "
-                        "attributes are not read: leave them out",
-                        shortened(words[2])));
+        // A word on the first line is rather meant for a heading.
+        const bool heading =
+            graph_.links.empty() && !std::isdigit(static_cast<unsigned char>(words[2].front()));
+        lines_.fail(fmt::format("found '{}' where a rate like 400Gbps is expected; {}", shortened(words[2]),
+                                heading
+                                    ? "the heading of a table calls two columns from and to, or source and "
+                                      "target"
+                                    : "weights and other attributes are not read: leave them out"));
       }
       value("rate", words[2], [&](std::string_view text) { set_rates(link, text); });
     }

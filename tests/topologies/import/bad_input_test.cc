@@ -232,6 +232,8 @@ TEST_CASE("bad edge lists") {
       {"b.edges", "s0 s1 1Gbps 1ns 0.1 x\n",
        "b.edges:1: found 's0 s1 1Gbps 1ns 0.1 x', but expected 'from to'"},
       {"c.edges", "0 1 1.0\n", "c.edges:1: found '1.0' where a rate like 400Gbps is expected; weights"},
+      {"c.edges", "a b rate\n0 1 1Gbps\n",
+       "c.edges:1: found 'rate' where a rate like 400Gbps is expected; the heading"},
       {"d.edges", "0 1 {'weight': 3}\n", "d.edges:1: found '{'weight':' where a rate"},
       {"e.edges", "0 1 -1Gbps\n", "e.edges:1: found '-1Gbps' where a rate"},
       {"f.edges", "0 1 nan\n", "f.edges:1: found 'nan' where a rate"},
