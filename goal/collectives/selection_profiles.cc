@@ -78,6 +78,10 @@ std::vector<SelectionProfile> list_profiles() {
 
 }  // namespace
 
+std::string_view profile_of_library(std::string_view version) {
+  return version.starts_with("Open MPI") ? "openmpi" : kUsualProfile;
+}
+
 std::span<const SelectionProfile> selection_profiles() {
   static const std::vector<SelectionProfile> kAll = list_profiles();
   return kAll;

@@ -90,15 +90,28 @@ std::uint64_t placement_seed(const Scenario& scenario, std::size_t job) {
 void follow_libraries(Scenario& scenario, std::span<const goal::Program> programs,
                       std::vector<std::string>& remarks) {
   if (scenario.jobs.size() == 1) return follow_library(scenario, programs[0], remarks);
+  // The same of many jobs is told once.
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> told;
   for (std::size_t i = 0; i < scenario.jobs.size(); ++i) {
     Scenario one = scenario_of_job(scenario, i);
     std::vector<std::string> own;
     follow_library(one, programs[i], own);
     scenario.jobs[i].hosts = std::move(one.hosts);
     scenario.jobs[i].collectives = std::move(one.collectives);
-    for (const std::string& remark : own) {
-      remarks.push_back(fmt::format("job {}: {}", scenario.jobs[i].name, remark));
+    for (std::string& remark : own) {
+      const auto known = std::ranges::find(told, remark, &decltype(told)::value_type::first);
+      if (known != told.end()) {
+        known->second.push_back(i);
+      } else {
+        told.push_back({std::move(remark), {i}});
+      }
     }
+  }
+  for (const auto& [remark, jobs] : told) {
+    const std::string& first = scenario.jobs[jobs.front()].name;
+    remarks.push_back(jobs.size() == 1
+                          ? fmt::format("job {}: {}", first, remark)
+                          : fmt::format("job {} and {} more: {}", first, jobs.size() - 1, remark));
   }
 }
 

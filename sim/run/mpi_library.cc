@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "goal/collectives/selection.h"
 #include "goal/collectives/selection_profiles.h"
 #include "sim/replay/protocols.h"
 #include "sim/run/nccl_nodes.h"
@@ -19,18 +20,17 @@ namespace {
 struct Library {
   std::string_view begins;  // the text of its version
   const char* protocol;
-  const char* profile;
 };
 constexpr Library kLibraries[] = {
-    {"Open MPI", "openmpi_tcp", "openmpi"},
-    {"MPICH", "mpich_ofi", "mpich"},
+    {"Open MPI", "openmpi_tcp"},
+    {"MPICH", "mpich_ofi"},
 };
 
 // NCCL's choices are those for GPUs of nodes, which only a topology has.
 void follow_nccl(const Scenario& scenario, const std::string& library, std::string& profile,
                  std::vector<std::string>& remarks) {
   const bool has_nodes = !scenario.topology.empty();
-  profile = has_nodes ? std::string(goal::kNcclProfile) : goal::selection_profiles()[0].info.name;
+  profile = has_nodes ? goal::kNcclProfile : goal::kUsualProfile;
   remarks.push_back(
       has_nodes
           ? fmt::format("collectives profile nccl, as the graph's collectives are those of {}; "
@@ -47,6 +47,26 @@ void follow_nodes(std::string& profile, std::vector<std::string>& remarks) {
   remarks.push_back(
       "collectives profile nccl, as hosts are GPUs and the graph names no library; "
       "collectives.profile=default has the first algorithm of each kind");
+}
+
+// Would a collective that is left to the profile go another way than the first of its kind?
+bool usual_profile_acts(const Scenario& scenario, const goal::ProgramFacts& facts) {
+  const goal::CollectiveSelection first, usual({.profile = std::string(goal::kUsualProfile)});
+  return std::ranges::any_of(facts.collectives, [&](const goal::Collective& collective) {
+    const auto named = scenario.collectives.given.find(std::string(goal::name(collective.kind)));
+    if (named != scenario.collectives.given.end() && named->second != kByRules) return false;
+    const std::uint32_t ranks = facts.communicator_size(collective.comm);
+    return usual.choose(collective, ranks).algorithm != first.choose(collective, ranks).algorithm;
+  });
+}
+
+// The same on other hosts.
+void follow_size(std::string& profile, std::vector<std::string>& remarks) {
+  profile = goal::kUsualProfile;
+  remarks.push_back(fmt::format(
+      "collectives profile {}, as the graph names no library: algorithms by kind, ranks and size; "
+      "collectives.profile=default has the first of each kind",
+      profile));
 }
 
 // GPUs send by themselves, into room that is there: what that takes, NCCL's profile says. Nothing that was
@@ -84,9 +104,12 @@ void follow(Scenario& scenario, const goal::Program& program, std::vector<std::s
   if (text.empty() && !nccl.empty() && profile != nullptr) {
     follow_nccl(scenario, nccl, *profile, remarks);
     profile = nullptr;
-  } else if (text.empty() && profile != nullptr && has_gpu_nodes(scenario) &&
-             !program.facts().collectives.empty()) {
-    follow_nodes(*profile, remarks);
+  } else if (text.empty() && profile != nullptr && !program.facts().collectives.empty()) {
+    if (has_gpu_nodes(scenario)) {
+      follow_nodes(*profile, remarks);
+    } else if (usual_profile_acts(scenario, program.facts())) {
+      follow_size(*profile, remarks);
+    }
     profile = nullptr;
   }
   const auto* const library =
@@ -101,8 +124,10 @@ void follow(Scenario& scenario, const goal::Program& program, std::vector<std::s
     if (!text.empty()) taken.push_back("protocol " + info->name);
   }
   if (profile != nullptr) {
-    *profile = known ? library->profile : goal::selection_profiles()[0].info.name;
-    if (!text.empty()) taken.push_back("collectives profile " + *profile);
+    // Without a library and without collectives it stays as it is: it is nobody's.
+    if (text.empty()) return;
+    *profile = goal::profile_of_library(text);
+    taken.push_back("collectives profile " + *profile);
   }
   if (text.empty()) return;
   remarks.push_back(

@@ -93,7 +93,6 @@ Registries builtin_registries() {
     const std::string recommended = topologies::recommended_routing(family.info.name).policy;
     fabrics::DefaultFabric fabric = fabrics::default_fabric(family.info.name, recommended);
     all.topologies.push_back({.info = family.info,
-                              .has_accelerators = family.has_accelerators,
                               .routing = recommended,
                               .routing_reason = routing_reason(family.info.name),
                               .fabric = std::move(fabric.name),
@@ -125,9 +124,7 @@ Registries builtin_registries() {
     all.queues.push_back({.info = queue.info, .offers = queue.offers});
   }
   for (const auto& workload : goal::workloads()) {
-    all.traffic.push_back({.info = workload.info,
-                           .independent_flows = workload.independent_flows,
-                           .calls_nccl = workload.calls_nccl});
+    all.traffic.push_back({.info = workload.info, .independent_flows = workload.independent_flows});
   }
   for (const auto& policy : placement::policies()) all.placements.push_back({.info = policy.info});
   for (const auto& scheduler : jobs::schedulers()) all.schedulers.push_back({.info = scheduler.info});
@@ -213,7 +210,7 @@ goal::Program Simulation::read_or_generate(std::size_t index, std::uint32_t host
 
 std::uint32_t Simulation::ranks_per_host(std::size_t job) const {
   const Scenario one = scenario_of_job(scenario_, job);
-  return static_cast<std::uint32_t>(Parameters(hosts_section(), one.hosts).integer("ranks_per_host"));
+  return Parameters(hosts_section(), one.hosts).whole("ranks_per_host");
 }
 
 std::vector<goal::Program> Simulation::workload() const {

@@ -467,8 +467,8 @@ class Resolver {
 
   void collectives() {
     ModuleInfo section = collectives_section(registries_);
-    // Where nothing of a library is replayed, or no kind is left to a profile, it is the first.
-    if (!registries_.profiles.empty() && (!is_of_library() || is_each_kind_named(section))) {
+    // Where no kind is left to a profile, it is the first.
+    if (!registries_.profiles.empty() && is_each_kind_named(section)) {
       section.parameters[0].default_value = registries_.profiles[0].name;
       std::erase_if(scenario_.collectives.given,
                     [](const auto& each) { return each.first == "profile" && each.second == kByRules; });
@@ -483,12 +483,6 @@ class Resolver {
       if (has_rules && (collective == "profile" || collective == "table" || text == kByRules)) continue;
       check_algorithm(collective, text, collectives_location(collective));
     }
-  }
-
-  // Does a job replay what was traced, or traffic of a program that calls a library, as that of GPUs does?
-  bool is_of_library() const {
-    const auto of_library = [&](const Job& job) { return job.traffic.empty() || traffic_of(job).calls_nccl; };
-    return has_accelerators(scenario_, registries_) || std::ranges::any_of(scenario_.jobs, of_library);
   }
 
   bool asks_for_rules() const {

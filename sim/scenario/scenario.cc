@@ -326,11 +326,11 @@ ModuleInfo collectives_section(const Registries& registries) {
   if (!registries.profiles.empty()) {
     std::string known;
     for (const ModuleInfo& profile : registries.profiles) known += (known.empty() ? "" : ", ") + profile.name;
-    info.parameters.push_back(
-        {"profile", ParameterType::kText, std::string(kByRules),
-         "Whose rules choose by kind, ranks and size. One of: " + known +
-             ". auto: those of the library which the graph is of (NCCL's where there is a topology), else " +
-             registries.profiles[0].name + "."});
+    info.parameters.push_back({"profile", ParameterType::kText, std::string(kByRules),
+                               "Whose rules choose by kind, ranks and size. One of: " + known +
+                                   ". auto: those of the library which the graph is of (NCCL's where there "
+                                   "is a topology); of a graph "
+                                   "that names none nccl on nodes of GPUs, else mpich."});
     info.parameters.push_back(
         {"table", ParameterType::kFile, "", "Path of a file of rules that come before the profile's."});
   }
@@ -468,12 +468,6 @@ std::string to_text(const Scenario& scenario, const Registries& registries) {
   std::string text;
   if (!printer.PrintToString(*root, &text)) throw std::runtime_error("can't print the scenario");
   return text;
-}
-
-bool has_accelerators(const Scenario& scenario, const Registries& registries) {
-  return std::ranges::any_of(registries.topologies, [&](const RegisteredModule& module) {
-    return module.has_accelerators && module.info.name == scenario.topology.name;
-  });
 }
 
 }  // namespace weft::sim

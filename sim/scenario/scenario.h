@@ -28,9 +28,7 @@ struct RegisteredModule {
   bool has_partitions = false;      // network models: these run on several threads
   bool has_connections = false;     // network models: messages may share connections
   bool independent_flows = false;   // traffic: its messages have nothing to do with each other
-  bool calls_nccl = false;          // traffic: its collectives are those of NCCL
   bool has_fluid = true;            // routing policies: they mean something where there are no packets
-  bool has_accelerators = false;    // topologies: hosts are the accelerators of nodes
   std::string routing = {};         // topologies: the routing policy that is recommended; "": any
   std::string routing_reason = {};  // topologies: "recommended for torus"
   std::string fabric = {};          // topologies: what they have where none is named; "": none
@@ -233,9 +231,6 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
 // if it comes from the command line, and a warning if it comes from a file, so that one file serves for
 // several network models; it is then dropped. Resolving twice changes nothing. REQUIRES: no job list.
 Scenario resolve(const Scenario& scenario, const Registries& registries);
-
-// Are the hosts of its topology the accelerators of nodes?
-bool has_accelerators(const Scenario& scenario, const Registries& registries);
 
 // The plug-ins that a scenario file names (path "" for none), to be loaded before the registries are made
 // that it is read with. Throws InputError if it can't be read; what is wrong in it is left to

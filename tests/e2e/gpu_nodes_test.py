@@ -58,10 +58,14 @@ class Nodes(unittest.TestCase):
         self.assertEqual(took, self.sim(nodes, traffic, "flow", "--set", "collectives.profile=nccl"))
         self.assertGreater(took, 250)
         self.assertLess(took, 750)
-        # Hosts that are no GPUs go on as before.
-        plain = "single_switch:hosts=8"
-        few = "collective:kind=allreduce,size=1MB,element=4B,ranks=8"
-        self.assertEqual(self.sim(plain, few, "flow"), self.sim(plain, few, "flow", "--set", "collectives.profile=default"))
+        # Hosts that are no GPUs send 2 · 7/8 of the bytes, and by recursive doubling three times all.
+        plain = "single_switch:hosts=8,link=100Gbps"
+        few = "collective:kind=allreduce,size=100MB,element=4B,ranks=8"
+        wire = 1e8 / 12.5e3 * (1 + 122 / 4096)
+        for settings, share in ((), 1.75), (("--set", "collectives.profile=default"), 3):
+            took = self.sim(plain, few, "flow", *settings)
+            self.assertGreater(took, share * wire)
+            self.assertLess(took, 1.01 * share * wire)
 
     def test_one_ring_over_nodes_of_several_nics_is_told(self):
         def told(*settings):

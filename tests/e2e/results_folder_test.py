@@ -61,6 +61,7 @@ class Folder(unittest.TestCase):
         (self.folder / "long.goal").write_text(long_graph())
         for events, has_rows in ((200_000, True), (10_000_100, False)):
             self.finish("--goal", "long.goal", "--network", "loggops", "--set", f"limits.events={events}", "--set", "output.timeline=off",
+                        "--set", "collectives.alltoall=linear",
                         "--set", "output.sqlite=false", "-o", "RUN", status=4)
             with open(self.run_folder / "flows.csv", encoding="utf-8") as file:
                 self.assertEqual(sum(1 for _ in file) > 1, has_rows)

@@ -123,7 +123,8 @@ class Sim(unittest.TestCase):
             self.assertEqual(run("profile=mpich", "table=rules.txt"), named["ring"])
             self.assertEqual(run("profile=mpich", "allreduce=ring"), named["ring"])
             # What the graph asks for comes before rules, and after what is named for the run.
-            self.assertEqual(run(), named["recursive_doubling"])
+            self.assertEqual(run(), named["rabenseifner"])
+            self.assertEqual(run("profile=default"), named["recursive_doubling"])
             self.assertEqual(run(goal="asks.goal"), named["ring"])
             self.assertEqual(run("profile=mpich", goal="asks.goal"), named["ring"])
             self.assertEqual(run("allreduce=rabenseifner", goal="asks.goal"), named["rabenseifner"])

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "goal/collectives/selection_profiles.h"
 #include "goal/transform/expand.h"
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
@@ -15,13 +16,16 @@ void ExpandOption::add_options(Command& command) {
       .add_option("--algorithm", algorithms,
                   "KIND=NAME[:key=value,…], as 'weft list collective' has them; may be repeated")
       .repeated();
-  command.add_option("--profile", profile, "Algorithms as an MPI library chooses them");
+  command.add_option(
+      "--profile", profile,
+      "Algorithms as this library chooses them: openmpi, mpich; default: the first of each kind. "
+      "Otherwise as the graph's own MPI library, else as mpich");
   command.add_option("--table", table, "A file of rules that choose algorithms");
   command.add_option("--reduction", reduction_ns_per_byte,
                      "Time to combine received data, in ns per byte: a calc");
 }
 
-goal::Graph ExpandOption::apply(goal::Graph graph) const {
+goal::Graph ExpandOption::apply(goal::Graph graph, const goal::PackInfo& info) const {
   if (!expand) {
     if (!algorithms.empty() || !table.empty() || !profile.empty() || reduction_ns_per_byte != 0) {
       throw InputError("--algorithm, --profile, --table and --reduction do nothing without --expand");
@@ -30,7 +34,11 @@ goal::Graph ExpandOption::apply(goal::Graph graph) const {
   }
   goal::CollectiveChoices choices;
   choices.table = table;
-  choices.profile = profile;
+  // As a replay would choose.
+  const auto library = info.metadata.find("mpi_library");
+  choices.profile = !profile.empty()                 ? profile
+                    : library == info.metadata.end() ? goal::kUsualProfile
+                                                     : goal::profile_of_library(library->second);
   std::vector<std::string> kinds;
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
     kinds.emplace_back(goal::name(static_cast<goal::CollectiveKind>(kind)));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "goal/graph/graph.h"
+#include "goal/pack/info.h"
 #include "tools/weft/cli/command.h"
 
 namespace weft::cli {
@@ -19,7 +20,8 @@ struct ExpandOption {
   void add_options(Command& command);
   // The graph itself, unless --expand was given. Throws InputError for algorithms that are unknown or given
   // without --expand.
-  goal::Graph apply(goal::Graph graph) const;
+  // `info`: what is known of it; it may name the library whose algorithms are taken.
+  goal::Graph apply(goal::Graph graph, const goal::PackInfo& info) const;
 };
 
 }  // namespace weft::cli

@@ -40,7 +40,7 @@ void add_export(Command& parent) {
     }
     goal::PackInfo info;
     std::vector<goal::Anomaly> anomalies;
-    const goal::Graph spelled_out = options->expand.apply(goal::read_graph(options->file, &info));
+    const goal::Graph spelled_out = options->expand.apply(goal::read_graph(options->file, &info), info);
     if (format == goal::Format::kChakra) return options->output.write(spelled_out, info);
     const goal::Graph plain = goal::fold_communicators(spelled_out, &anomalies);
     record(info, command, anomalies);

@@ -125,7 +125,8 @@ void add_stats(Command& parent) {
     LinkModel link;
     link.latency_ns = static_cast<double>(option_ns("--latency", options->latency));
     link.ns_per_byte = 8e9 / static_cast<double>(option_bandwidth("--bandwidth", options->bandwidth).bps());
-    const goal::Graph graph = options->expand.apply(goal::read_graph(options->file));
+    goal::PackInfo info;
+    const goal::Graph graph = options->expand.apply(goal::read_graph(options->file, &info), info);
     const Statistics statistics = goal::statistics(graph);
     if (!options->matrix.empty()) write_file(options->matrix, goal::matrix_csv(statistics.exchanges));
     if (!options->picture.empty()) {

@@ -243,7 +243,7 @@ void add_regroup(Command& parent) {
     regroup.copy_latency = Time::ns(static_cast<std::int64_t>(option_ns("--copy-latency", options->latency)));
     regroup.copy_bandwidth = option_bandwidth("--copy-bandwidth", options->bandwidth);
     goal::PackInfo info;
-    const Graph graph = options->expand.apply(goal::read_graph(options->file, &info));
+    const Graph graph = options->expand.apply(goal::read_graph(options->file, &info), info);
     std::vector<goal::Anomaly> anomalies;
     const Graph nodes = goal::regroup(graph, regroup, &anomalies);
     record(info, command, anomalies);

@@ -13,6 +13,7 @@
 #include "congestion/controls/controls.h"
 #include "sim/fabrics/fabrics.h"
 #include "sim/run/default_routing.h"
+#include "sim/run/job_setup.h"
 #include "sim/run/simulation.h"
 #include "sim/units/input_error.h"
 #include "topologies/composed.h"
@@ -117,21 +118,23 @@ std::vector<ModuleChoice*> of_jobs(Scenario& scenario, ModuleChoice sim::RunSett
 }
 
 // Where nobody gives any: what a library or a profile decides is not a setting.
-void add_collectives(const Scenario& scenario, const sim::Registries& registries,
-                     std::vector<Trial>& trials) {
+void add_collectives(const Scenario& scenario, std::span<const goal::Program> programs,
+                     const sim::Registries& registries, std::vector<Trial>& trials) {
   const auto choices = [](Scenario& of) {
     return of_jobs(of, &sim::RunSettings::collectives, &sim::Job::collectives);
   };
   Scenario given = scenario, usual = scenario;
   for (ModuleChoice* choice : choices(usual)) choice->given.clear();
   usual = sim::resolve(usual, registries);
+  std::vector<std::string> remarks;
+  sim::follow_libraries(usual, programs, remarks);
   const std::vector<ModuleChoice*> mine = choices(given), theirs = choices(usual);
   std::map<std::pair<std::string, std::string>, std::string> chosen;  // and what there would be
   for (std::size_t i = 0; i < mine.size(); ++i) {
     for (const auto& [name, value] : mine[i]->given) {
       const auto other = theirs[i]->given.find(name);
       const std::string without = other == theirs[i]->given.end() ? "" : other->second;
-      if (value != without) chosen.emplace(std::pair(name, value), without);
+      if (value != without && value != sim::kByRules) chosen.emplace(std::pair(name, value), without);
     }
   }
   for (const auto& [setting, without] : chosen) {
@@ -217,7 +220,7 @@ void add_compute_scale(const Scenario& scenario, std::vector<Trial>& trials) {
   }
 }
 
-std::vector<Trial> trials_of(const Scenario& scenario) {
+std::vector<Trial> trials_of(const Scenario& scenario, std::span<const goal::Program> programs) {
   std::vector<Trial> trials;
   add_routing(scenario, trials);
   add_control(scenario, trials);
@@ -237,7 +240,7 @@ std::vector<Trial> trials_of(const Scenario& scenario) {
         "hosts", sim::hosts_section(), scenario.hosts.given, usual_hosts(scenario, registries),
         [](Scenario& changed) -> ModuleChoice& { return changed.hosts; }, trials);
   }
-  add_collectives(scenario, registries, trials);
+  add_collectives(scenario, programs, registries, trials);
   add_placement(scenario, registries, trials);
   add_connections(scenario, registries, trials);
   add_compute_scale(scenario, trials);
@@ -273,7 +276,7 @@ bool is_same_course(const results::Report& a, const results::Report& b, bool mov
 
 nlohmann::ordered_json settings_without_effect(Rerun& rerun, const results::Report& base) {
   nlohmann::ordered_json told = nlohmann::ordered_json::array();
-  for (const Trial& trial : trials_of(rerun.scenario())) {
+  for (const Trial& trial : trials_of(rerun.scenario(), rerun.programs())) {
     try {
       const results::Report other =
           rerun.run_changed(trial.change, "running it again without " + trial.setting, trial.draws_anew);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ class Rerun {
   results::Report run_changed(const std::function<void(sim::Scenario&)>& change, const std::string& words,
                               bool draws_anew = false);
   const sim::Scenario& scenario() const { return scenario_; }
+  std::span<const goal::Program> programs() const { return programs_; }
 
  private:
   results::Report run(const sim::Scenario& scenario, const sim::WhatIf& what_if, const Look& look,

@@ -54,10 +54,11 @@ struct Decided {
   std::string protocol, profile, o, eager;
   std::vector<std::string> remarks;
 };
-Decided decide(const std::string& scenario, const std::string& library) {
+Decided decide(const std::string& scenario, const std::string& library,
+               const std::string& text = "num_ranks 1\nrank 0 {\ncalc 1\n}\n") {
   Scenario decided = resolved(scenario);
   Decided found;
-  const Packed packed(library);
+  const Packed packed(library, text);
   follow_library(decided, packed.program(), found.remarks);
   const auto protocol = decided.hosts.given.find("protocol");
   if (protocol != decided.hosts.given.end()) found.protocol = parse_module_choice(protocol->second).name;
@@ -129,7 +130,7 @@ TEST_CASE("graphs of NCCL are replayed as NCCL chooses where a topology has node
   const Decided of_mpi = decide(kSwitch + "collectives { profile: \"nccl\" }", kOpenMpi);
   CHECK(of_mpi.o == "1500ns");
   const Decided alone = decide("", "NCCL");
-  CHECK(alone.profile == "default");
+  CHECK(alone.profile == "mpich");
   REQUIRE(alone.remarks.size() == 1);
   CHECK_THAT(alone.remarks[0], Contains("without a topology nothing is known of nodes"));
   const Decided given = decide(kSwitch + "collectives { profile: \"default\" }", "NCCL 2.23.4");
@@ -140,12 +141,34 @@ TEST_CASE("graphs of NCCL are replayed as NCCL chooses where a topology has node
 TEST_CASE("without a library, or with one that nothing is known of, it is the first of each") {
   const Decided none = decide(kSwitch, "");
   CHECK(none.protocol == "ideal");
-  CHECK(none.profile == "default");
+  CHECK(none.profile == "auto");
   CHECK(none.remarks.empty());
   const Decided other = decide(kSwitch, "Some MPI 1.0");
   CHECK(other.protocol == "ideal");
   REQUIRE(other.remarks.size() == 1);
   CHECK_THAT(other.remarks[0], Contains("none is known for the trace's MPI library Some MPI 1.0"));
+}
+
+TEST_CASE("collectives of no library go by size, which is told where it makes a difference") {
+  const auto all = [](const std::string& what) {
+    std::string text = "num_ranks 4\n";
+    for (int r = 0; r < 4; ++r) text += fmt::format("rank {} {{\n{}\n}}\n", r, what);
+    return text;
+  };
+  const Decided large = decide(kSwitch, "", all("allreduce 1000000b"));
+  CHECK(large.profile == "mpich");
+  REQUIRE(large.remarks.size() == 1);
+  CHECK_THAT(large.remarks[0], Contains("profile mpich, as the graph names no library"));
+  const Decided named =
+      decide(kSwitch + "collectives { allreduce: \"ring\" }", "", all("allreduce 1000000b"));
+  CHECK(named.remarks.empty());
+  const Decided given =
+      decide(kSwitch + "collectives { profile: \"openmpi\" }", "", all("allreduce 1000000b"));
+  CHECK(given.profile == "openmpi");
+  CHECK(given.remarks.empty());
+  const Decided small = decide(kSwitch, "", all("barrier\nallreduce 8b"));
+  CHECK(small.profile == "auto");
+  CHECK(small.remarks.empty());
 }
 
 TEST_CASE("LogGOPS keeps its own protocol and takes the profile") {
