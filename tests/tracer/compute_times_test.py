@@ -40,6 +40,16 @@ class ComputeTimes(unittest.TestCase):
         return json.loads(weft(folder, "goal", "info", "--json", "app.weft")[0])["calc_ns"]
 
     def check(self, mpi):
+        """Of a busy machine, which takes the core away thousands of times, the kernel's figures are now and then off by a
+        tenth. That is no fault of ours, unless it is so each time."""
+        for tries_left in (2, 1, 0):
+            try:
+                return self.check_once(mpi)
+            except AssertionError:
+                if not tries_left:
+                    raise
+
+    def check_once(self, mpi):
         with tempfile.TemporaryDirectory() as folder:
             burned, used = self.trace(mpi, folder)
             wall = self.calc_ns(folder, "--compute-times", "wall")
