@@ -277,7 +277,7 @@ const ModuleInfo& hosts_section() {
            "Cpu time to combine a byte of received data inside a collective, in ns per byte.",
            from_to("0", "1000000")},
           {"ranks_per_host", ParameterType::kInteger, "1", "Rank r runs on host r / ranks_per_host.",
-           at_least("1")},
+           from_to("1", "4294967295")},
       }};
   return info;
 }

@@ -329,7 +329,9 @@ TEST_CASE("scenario: errors in a file name line and column") {
   check(job + "collectives { allreduce: \"rign\" }",
         "s.txtpb:2:15: 'rign' is not a choice for allreduce; did you mean 'ring'? (known: doubling, ring)");
   check(job + "hosts { ranks_per_host: 0 }",
-        "s.txtpb:2:9: hosts: ranks_per_host is '0', but it must be at least 1");
+        "s.txtpb:2:9: hosts: ranks_per_host is '0', but it must be from 1 to 4294967295");
+  check(job + "hosts { ranks_per_host: 5000000000 }",
+        "s.txtpb:2:9: hosts: ranks_per_host is '5000000000', but it must be from 1 to 4294967295");
   check(job + "hosts { O: -1 }", "s.txtpb:2:9: hosts: O is '-1', but it must be from 0 to 1000000");
   check(job + "hosts { O: inf }", "s.txtpb:2:9: hosts: O: 'inf' is not a finite number");
   check(job + "\njob { goal: \"b\" repeat: 0 }",
