@@ -69,6 +69,7 @@ bool scatter_binomial_tree(const CollectiveCall& call, std::uint32_t lane, std::
     const auto child = static_cast<std::uint32_t>(tree.v + bit);
     out.send(tree.rank(child), 0, tree.blocks(call, child, bit, out));
   }
+  out.in_turn();
   return true;
 }
 

@@ -52,6 +52,7 @@ bool prefix(const CollectiveCall& call, bool exclusive, std::uint32_t index, Gro
   if (index >= 32 || std::uint64_t{1} << index >= p) return false;
   const std::uint64_t distance = std::uint64_t{1} << index;
   if (me + distance < p) out.send(static_cast<std::uint32_t>(me + distance), index, all);
+  out.in_turn();  // MPI_Sendrecv: the next round begins when this one's message has been sent
   if (me >= distance) {
     const bool sent_on = me + 2 * distance < p;  // the sum with our own part, by the next round
     const int times = exclusive ? (sent_on ? 1 : 0) + (index > 0 ? 1 : 0) : 1;

@@ -26,6 +26,7 @@ void scatter(const CollectiveCall& call, std::uint32_t index, Group& out) {
   if (index == 0 && v != 0) out.recv(rank(tree.parent(v)), kScatterTag, subtree(v));
   if (index == 1) {
     tree.children(v, [&](std::uint32_t child) { out.send(rank(child), kScatterTag, subtree(child)); });
+    out.in_turn();  // so the allgather begins when the scatter is over
   }
 }
 

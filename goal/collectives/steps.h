@@ -63,6 +63,7 @@ struct Step {
   bool signal : 1 = false;   // a message without data, sent all the same; others without bytes are left out
   bool goes_on : 1 =
       false;  // with the chunk of the message before, whose step and proxy of LaneCosts it shares
+  bool in_turn : 1 = false;  // a send: begins when the group's one before that is in turn has finished
   WireFormat format = WireFormat::kPlain;
 
   std::uint32_t peer_at(std::uint32_t i, std::uint32_t ranks) const {
@@ -247,6 +248,11 @@ class Group {
   // What is sent, or is received, belongs to the chunk before it.
   void goes_on(StepKind kind) {
     for (Step& step : steps_) step.goes_on = step.goes_on || step.kind == kind;
+  }
+  // What is sent goes to one peer after the other, the most urgent first, by blocking sends: the next begins when
+  // the one before has finished. REQUIRES: the sends follow each other in the group, and have one peer each.
+  void in_turn() {
+    for (Step& step : steps_) step.in_turn = step.kind == StepKind::kSend;
   }
   // The peers were counted among ranks first, first + stride, …: from now on they are ranks of the
   // communicator. REQUIRES: steps with one peer each.

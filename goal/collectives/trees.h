@@ -86,7 +86,9 @@ struct FromRoot {
   std::uint32_t size, root;
 };
 
-// Segments go down the tree one after the other: a rank gets one while it sends the one before on.
+// Segments go down the tree one after the other: a rank gets one while it sends the one before on. A vector in
+// one piece goes to one child after the other, by blocking sends as in MPICH and Open MPI: the first has the
+// longest way. In a pipeline all children are as urgent.
 // `rank(v)` is the rank of the communicator at place v; tags from `tag` on, one per segment. False past the
 // last group; there are tree_groups().
 template <typename Tree, typename RankAt>
@@ -99,6 +101,7 @@ bool pass_down(const Tree& tree, std::uint32_t v, RankAt rank, const Segments& s
     const std::uint32_t segment = index - ahead;
     tree.children(v,
                   [&](std::uint32_t child) { out.send(rank(child), tag + segment, segments.part(segment)); });
+    if (count == 1 && out.steps().size() > 1) out.in_turn();
   }
   // After the sends: who has a segment passes it on before taking in the next.
   if (v != 0 && index < count) out.recv(rank(tree.parent(v)), tag + index, segments.part(index));

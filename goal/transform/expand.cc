@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -162,6 +163,7 @@ class Expander {
     const std::uint32_t comm = call.collective->comm;
     begin_.clear();
     end_.clear();
+    std::optional<OpIndex> last_in_turn;
     for (const Step& step : group_.steps()) {
       for (std::uint32_t k = 0; k < step.count; ++k) {
         const std::uint32_t peer = step.peer_at(k, call.size);
@@ -175,7 +177,12 @@ class Expander {
                                          .tag = tag(comm, rank.tag(i), step.tag),
                                          .comm = collective_comm_[comm],
                                          .value = bytes});
-        begin_.push_back(op);
+        if (step.in_turn && last_in_turn) {
+          builder_.add_edge(*last_in_turn, op);
+        } else {
+          begin_.push_back(op);
+        }
+        if (step.in_turn) last_in_turn = op;
         const double ns = step.format == WireFormat::kInSwitch
                               ? 0
                               : step.combine * options_.reduction_ns_per_byte * static_cast<double>(bytes);

@@ -100,13 +100,17 @@ bool Collectives::expand(std::uint32_t handle) {
 // No message of the group finishes for good before its last step has begun, as that has messages too.
 void Collectives::begin_group(std::uint32_t handle) {
   if (with_.open.of_lane(handle).call.options->lane_costs.given) return begin_group_of_own_processor(handle);
-  const std::size_t steps = with_.open.lane(handle).steps.size();
-  for (std::uint32_t i = 0; i < steps; ++i) {
-    if (with_.open.lane(handle).steps[i].is_send()) {
-      give_train(handle, i);
-    } else {
+  const auto steps = static_cast<std::uint32_t>(with_.open.lane(handle).steps.size());
+  for (std::uint32_t i = 0, next = 0; i < steps; i = next) {
+    const std::vector<OpenStep>& all = with_.open.lane(handle).steps;
+    next = i + 1;
+    if (!all[i].is_send()) {
       begin_receives(handle, i);
+      continue;
     }
+    // The others in turn come as each finishes, and the last of them may end the group.
+    while (all[i].step.in_turn && next < steps && all[next].step.in_turn) ++next;
+    give_train(handle, i);
   }
 }
 
@@ -198,6 +202,21 @@ void Collectives::give_train(std::uint32_t lane, std::uint32_t step) {
       {.local = active.local, .op = step, .lane = lane, .nic = nic_of(active), .state = TaskState::kTrain}));
 }
 
+// Of the sends in turn, that after the one that has finished.
+void Collectives::give_next_in_turn(std::uint32_t lane, std::uint32_t after) {
+  const std::vector<OpenStep>& steps = with_.open.lane(lane).steps;
+  for (std::uint32_t i = after + 1; i < steps.size(); ++i) {
+    if (steps[i].step.in_turn) return give_train(lane, i);
+  }
+}
+
+// Those of lanes with processors of their own have room at the receiver.
+bool Collectives::asks_first(const ReplayTask& train) const {
+  if (with_.open.of_lane(train.lane).call.options->lane_costs.given) return false;
+  return with_.handshakes.asks_first(train.bytes) ||
+         (with_.open.step(train).step.in_turn && train.bytes > plan_.hosts.in_turn_limit_bytes);
+}
+
 // Makes the train's task that of its next message.
 void Collectives::point_train(ReplayTask& train) {
   OpenStep& open = with_.open.step(train);
@@ -269,11 +288,10 @@ Time Collectives::end_of_message(std::uint32_t handle) {
     const ReplayTask train = with_.tasks[handle];
     with_.work.count_sent(with_.ranks[train.local], train.bytes);
     const bool is_last = --with_.open.step(train).left == 0;
-    const bool has_room = with_.open.of_lane(train.lane).call.options->lane_costs.given;
-    const bool asks = !has_room && with_.handshakes.asks_first(train.bytes);
+    const bool asks = asks_first(train);
     send(train, asks ? with_.handshakes.begin_send(train) : kNone);
     if (is_last) with_.tasks.remove(handle);
-    if (is_last && !asks) finish_message(train.lane);
+    if (is_last && !asks) finish_message(train.lane, train.op);
     if (is_last) return Time();
     if (!asks) --with_.open.lane(train.lane).left;
     point_train(with_.tasks[handle]);

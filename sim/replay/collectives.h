@@ -61,8 +61,10 @@ class Collectives {
   // The cpu has worked on a received message. Zero if it is not to be combined with local data.
   Time combine_duration(const ReplayTask& receive) const;
   bool combines(const ReplayTask& receive) const { return with_.open.step(receive).step.combine > 0; }
-  // A message of the lane's present group has finished.
-  void finish_message(std::uint32_t lane) {
+  // A message of this step of the lane's present group has finished.
+  void finish_message(std::uint32_t lane, std::uint32_t step) {
+    if (with_.open.lane(lane).steps[step].step.in_turn) [[unlikely]]
+      give_next_in_turn(lane, step);
     if (--with_.open.lane(lane).left == 0) next_group(lane);
   }
 
@@ -87,6 +89,8 @@ class Collectives {
 
   // Sends.
   void give_train(std::uint32_t lane, std::uint32_t step);
+  void give_next_in_turn(std::uint32_t lane, std::uint32_t after);
+  bool asks_first(const ReplayTask& train) const;
   void point_train(ReplayTask& train);
   void send(const ReplayTask& train, std::uint32_t task);
   void hand_over(const ReplayTask& train, Message& message);

@@ -54,7 +54,7 @@ void CpuWork::finish_task(std::uint32_t task) {
   const ReplayTask done = with_.tasks[task];
   with_.tasks.remove(task);
   if (done.lane != kNone) {
-    with_.collectives.finish_message(done.lane);
+    with_.collectives.finish_message(done.lane, done.op);
   } else {
     RankState& rank = with_.ranks[done.local];
     if (trails_ != nullptr) note_end(rank, rank.view.op(done.op));

@@ -29,6 +29,7 @@ struct Node {
   std::uint64_t bytes = 0;
   std::int64_t duration_ps = 0;  // calc
   std::uint64_t combine = 0;
+  bool in_turn = false;
   const goal::Collective* collective = nullptr;
   Lane* lane = nullptr;
   std::uint32_t waits = 0;
@@ -200,7 +201,9 @@ class Reference {
 
   void finish(Node* node) {
     if (node->lane != nullptr) {
-      if (--node->lane->left == 0) next_group(node->lane);
+      Lane* const lane = node->lane;
+      if (node->in_turn) begin_next_in_turn(lane, node);
+      if (--lane->left == 0) next_group(lane);
       return;
     }
     free_dependents(node, false);
@@ -230,7 +233,8 @@ class Reference {
         call(node);
         break;
       case What::kGroup:
-        for (const std::vector<Node*>& step : std::vector(node->lane->steps)) {
+        for (bool first = true; const std::vector<Node*>& step : std::vector(node->lane->steps)) {
+          if (step.front()->in_turn && !std::exchange(first, false)) continue;
           if (step.front()->what == What::kSend) {
             begin_train(step);
           } else {
@@ -294,11 +298,20 @@ class Reference {
       node->what = step.kind == goal::StepKind::kSend ? What::kSend : What::kRecv;
       node->lane = lane, node->rank = parent->rank, node->cpu = parent->cpu, node->nic = parent->nic;
       node->tag = parent->tag, node->comm = parent->comm, node->step_tag = step.tag;
+      node->in_turn = step.in_turn;
       node->bytes = bytes, node->combine = step.combine, node->peer = lane->members[peer];
       messages.push_back(node);
     }
     lane->left += messages.size();
     if (!messages.empty()) lane->steps.push_back(messages);
+  }
+
+  void begin_next_in_turn(Lane* lane, const Node* before) {
+    bool passed = false;
+    for (const std::vector<Node*>& step : lane->steps) {
+      if (passed && step.front()->in_turn) return begin_train(step);
+      if (step.front() == before) passed = true;
+    }
   }
 
   // One piece of work for the cpu, with a message at the end of each part.
@@ -346,7 +359,7 @@ class Reference {
     result_.bytes += send->bytes;
     envelopes_.push_back({send});
     Envelope* envelope = &envelopes_.back();
-    const bool eager = send->bytes <= p_.S;
+    const bool eager = is_eager(send);
     transmit(send, send->rank, send->peer, eager ? send->bytes : first_fragment(send), {}, [this, envelope] {
       envelope->arrived = true;
       accept_what_can_be();
@@ -398,7 +411,7 @@ class Reference {
   }
 
   void matched(Node* recv, Node* send) {
-    if (send->bytes <= p_.S) return receive(recv, send);
+    if (is_eager(send)) return receive(recv, send);
     // The clear-to-send, or what asks for the data, goes back. Then come the data.
     transmit(recv, recv->rank, send->rank, 0, {}, [this, recv, send] {
       const std::uint64_t rest = send->bytes - first_fragment(send);
@@ -415,6 +428,9 @@ class Reference {
       }
       for (std::uint32_t i = 0; i < p_.depth; ++i) send_piece(recv, send, pieces);
     });
+  }
+  bool is_eager(const Node* send) const {
+    return send->bytes <= (send->in_turn ? std::min(p_.S, p_.in_turn_limit) : p_.S);
   }
   std::uint64_t first_fragment(const Node* send) const { return std::min(send->bytes, p_.first_fragment); }
 
