@@ -249,8 +249,9 @@ class Group {
   void goes_on(StepKind kind) {
     for (Step& step : steps_) step.goes_on = step.goes_on || step.kind == kind;
   }
-  // What is sent goes to one peer after the other, the most urgent first, by blocking sends: the next begins when
-  // the one before has finished. REQUIRES: the sends follow each other in the group, and have one peer each.
+  // What is sent goes to one peer after the other, the most urgent first, by blocking sends: the next begins
+  // when the one before has finished. REQUIRES: the sends follow each other in the group, and have one peer
+  // each.
   void in_turn() {
     for (Step& step : steps_) step.in_turn = step.kind == StepKind::kSend;
   }

@@ -86,11 +86,10 @@ struct FromRoot {
   std::uint32_t size, root;
 };
 
-// Segments go down the tree one after the other: a rank gets one while it sends the one before on. A vector in
-// one piece goes to one child after the other, by blocking sends as in MPICH and Open MPI: the first has the
-// longest way. In a pipeline all children are as urgent.
-// `rank(v)` is the rank of the communicator at place v; tags from `tag` on, one per segment. False past the
-// last group; there are tree_groups().
+// Segments go down the tree one after the other: a rank gets one while it sends the one before on. A vector
+// in one piece goes to one child after the other, by blocking sends as in MPICH and Open MPI: the first has
+// the longest way. In a pipeline all children are as urgent. `rank(v)` is the rank of the communicator at
+// place v; tags from `tag` on, one per segment. False past the last group; there are tree_groups().
 template <typename Tree, typename RankAt>
 bool pass_down(const Tree& tree, std::uint32_t v, RankAt rank, const Segments& segments, std::uint32_t index,
                std::uint32_t tag, Group& out) {

@@ -268,7 +268,8 @@ const ModuleInfo& hosts_section() {
           {"O", ParameterType::kReal, "0", "Cpu time per byte sent or received, in ns per byte.",
            from_to("0", "1000000")},
           {"S", ParameterType::kBytes, "auto",
-           "Largest eager message; larger ones use rendezvous. auto: the protocol's eager limit; of generated "
+           "Largest eager message; larger ones use rendezvous. auto: the protocol's eager limit; of "
+           "generated "
            "traffic all is eager, but for what trees of collectives send in turn above that limit."},
           {"protocol", ParameterType::kText, "auto",
            "How messages are sent: a protocol and its parameters, see weft list protocol. auto: that of the "

@@ -61,8 +61,8 @@ const std::vector<Exception>& queues_matter() {
   return kAll;
 }
 
-// Sends in turn on the longest way. Each is asked for first where links are: a latency there and one back, less
-// where it is the only child; and with packets it has ended when the last of them is acknowledged.
+// Sends in turn on the longest way. Each is asked for first where links are: a latency there and one back,
+// less where it is the only child; and with packets it has ended when the last of them is acknowledged.
 int handshakes(const std::string& kind, const std::string& name) {
   constexpr int kLevels = 4, kChildrenOfFour = 3;
   if (kind == "bcast" && name == "knomial_tree") return kLevels / 2 * kChildrenOfFour;

@@ -106,11 +106,12 @@ std::string smallest_difference(Program program, ReferenceParameters p) {
   }
   const goal::Graph graph = program.graph();
   return fmt::format(
-      "L={}ps o={}ps g={}ps G={}fs O={}fs S={} in_turn={} reduction={}fs ranks_per_host={} first={} get={} fragment={} "
+      "L={}ps o={}ps g={}ps G={}fs O={}fs S={} in_turn={} reduction={}fs ranks_per_host={} first={} get={} "
+      "fragment={} "
       "depth={} connections={} algorithms={}\n{}reference: {}replay: {}",
-      p.L_ps, p.o_ps, p.g_ps, p.G_fs, p.O_fs, p.S, p.in_turn_limit, p.reduction_fs, p.ranks_per_host, p.first_fragment, p.get,
-      p.fragment, p.depth, p.connections, fmt::join(p.algorithms, ","), goal::to_text(graph),
-      text(reference_run(graph, p)), text(replay_run(graph, p)));
+      p.L_ps, p.o_ps, p.g_ps, p.G_fs, p.O_fs, p.S, p.in_turn_limit, p.reduction_fs, p.ranks_per_host,
+      p.first_fragment, p.get, p.fragment, p.depth, p.connections, fmt::join(p.algorithms, ","),
+      goal::to_text(graph), text(reference_run(graph, p)), text(replay_run(graph, p)));
 }
 
 // For each kind of collective any of its algorithms that all numbers of ranks can use.
