@@ -63,7 +63,7 @@ void run_loggops(const ModelRun& run, results::Report& report) {
     job.hosts.overhead = run.parameters.time("o");
     job.hosts.overhead_per_byte = TimePerByte::ns(run.parameters.real("O"));
     job.hosts.eager_limit_bytes = run.parameters.bytes("S");
-    job.hosts.in_turn_limit_bytes = UINT64_MAX;  // its NICs send in turn as it is
+    job.hosts.collective_limit_bytes = UINT64_MAX;  // its NICs send in turn as it is
     job.hosts.nic_per_byte = TimePerByte::ns(run.parameters.real("G"));
   }
   const LogGopsConfig config = loggops_config(run.parameters);

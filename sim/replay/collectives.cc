@@ -20,13 +20,15 @@ std::uint32_t messages_of(const goal::CollectiveCall& call, const goal::Step& st
   return messages;
 }
 
+bool has_channels(const goal::ChosenAlgorithm& chosen) {
+  const std::vector<ParameterSpec>& parameters = chosen.algorithm->info.parameters;
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [](const ParameterSpec& parameter) { return parameter.name == "channels"; });
+}
+
 // 0: it isn't divided into channels.
 std::uint32_t lanes_of_channel(const goal::ChosenAlgorithm& chosen, std::uint32_t lanes) {
-  const std::vector<ParameterSpec>& parameters = chosen.algorithm->info.parameters;
-  const bool has_channels =
-      std::any_of(parameters.begin(), parameters.end(),
-                  [](const ParameterSpec& parameter) { return parameter.name == "channels"; });
-  return has_channels ? lanes / chosen.options.channels : 0;
+  return has_channels(chosen) ? lanes / chosen.options.channels : 0;
 }
 
 }  // namespace
@@ -51,6 +53,7 @@ void Collectives::begin(std::uint32_t local, goal::OpIndex op) {
                                     .op = op,
                                     .number = call.tag,
                                     .comm = collective.comm,
+                                    .has_room = chosen->options.segment_bytes > 0 || has_channels(*chosen),
                                     .launched = after(engine_.now(), chosen->options.lane_costs.launch)}));
 }
 
@@ -210,11 +213,11 @@ void Collectives::give_next_in_turn(std::uint32_t lane, std::uint32_t after) {
   }
 }
 
-// Those of lanes with processors of their own have room at the receiver.
 bool Collectives::asks_first(const ReplayTask& train) const {
-  if (with_.open.of_lane(train.lane).call.options->lane_costs.given) return false;
+  const ActiveCollective& active = with_.open.of_lane(train.lane);
+  if (active.call.options->lane_costs.given) return false;
   return with_.handshakes.asks_first(train.bytes) ||
-         (with_.open.step(train).step.in_turn && train.bytes > plan_.hosts.in_turn_limit_bytes);
+         (!active.has_room && train.bytes > plan_.hosts.collective_limit_bytes);
 }
 
 // Makes the train's task that of its next message.

@@ -270,7 +270,9 @@ const ModuleInfo& hosts_section() {
           {"S", ParameterType::kBytes, "auto",
            "Largest eager message; larger ones use rendezvous. auto: the protocol's eager limit; of "
            "generated "
-           "traffic all is eager, but for what trees of collectives send in turn above that limit."},
+           "traffic all is eager but messages of collectives above that limit, which MPI libraries exchange "
+           "by "
+           "blocking calls."},
           {"protocol", ParameterType::kText, "auto",
            "How messages are sent: a protocol and its parameters, see weft list protocol. auto: that of the "
            "MPI "

@@ -45,6 +45,9 @@ inline double on(const std::string& network, const std::string& collective) {
   return run_us(topology + network, collective);
 }
 
+// Of collectives alone, without what a library's blocking calls make of them.
+inline const std::string kEager = " hosts { S: \"1000TB\" }";
+
 // The same link, as LogGOPS has it.
 inline double on_loggops(const std::string& collective) {
   return run_us(

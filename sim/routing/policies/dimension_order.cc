@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -22,20 +24,27 @@ class Dimensions {
  public:
   static constexpr std::uint8_t kNone = 0xFF;  // of hosts' cables
 
-  explicit Dimensions(const Topology& topology) : of_(topology.channels().size(), kNone) {
-    const std::vector<std::uint32_t>& sizes = topology.grid();
+  explicit Dimensions(const Topology& topology)
+      : sizes_(topology.grid()), of_(topology.channels().size(), kNone) {
+    const std::vector<std::uint32_t>& sizes = sizes_;
     std::uint64_t points = sizes.empty() ? 0 : 1;
     for (const std::uint32_t size : sizes) points *= size;
     if (points != topology.switches() || sizes.size() >= kNone) {
       refuse(topology, "it is no grid, or doesn't say so");
     }
+    std::uint32_t stride = topology.switches();
+    for (const std::uint32_t size : sizes) strides_.push_back(stride /= size);
     wraps_.resize(topology.channels().size());
+    up_.resize(topology.channels().size());
     for (std::uint32_t c = 0; c < topology.channels().size(); ++c) classify(topology, c);
   }
 
   std::uint8_t of(std::uint32_t channel) const { return of_[channel]; }
   bool wraps(std::uint32_t channel) const { return wraps_[channel]; }
   bool any_wraps() const { return any_wraps_; }
+  // Towards greater coordinates, on a ring by the shorter way.
+  bool goes_up(std::uint32_t channel) const { return up_[channel]; }
+  std::uint32_t coordinate(std::uint32_t s, std::size_t d) const { return s / strides_[d] % sizes_[d]; }
   // Each host has one cable, and along each dimension all lines are rings, or paths, or all-to-all.
   bool is_plain(const Topology& topology) const {
     for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
@@ -91,6 +100,7 @@ class Dimensions {
       of_[c] = static_cast<std::uint8_t>(d);
       const bool ends = (x == 0 && y == sizes[d] - 1) || (y == 0 && x == sizes[d] - 1);
       wraps_[c] = ends && sizes[d] > 2;
+      up_[c] = (y + sizes[d] - x) % sizes[d] <= sizes[d] / 2;
     }
     if (changed != 1) {
       refuse(topology,
@@ -99,18 +109,23 @@ class Dimensions {
     any_wraps_ = any_wraps_ || wraps_[c];
   }
 
+  const std::vector<std::uint32_t> sizes_;
+  std::vector<std::uint32_t> strides_;
   std::vector<std::uint8_t> of_;  // by channel
-  std::vector<bool> wraps_;       // by channel
+  std::vector<bool> wraps_, up_;  // by channel
   bool any_wraps_ = false;
 };
 
-// The first dimension that any of these channels changes, and those of them that do, put to the front.
-template <typename Channels>
-std::uint8_t keep_first_dimension(const Dimensions& dimensions, Channels& channels) {
-  std::uint8_t first = Dimensions::kNone;
-  for (const std::uint32_t c : channels) first = std::min(first, dimensions.of(c));
-  std::erase_if(channels, [&](std::uint32_t c) { return dimensions.of(c) != first; });
-  return first;
+// Halfway around a ring both ways are as short. Every other switch sends up, the others down: where all send
+// so, each link has the same to carry, which directions drawn for each flow miss by a factor of two or three.
+bool sends_up(std::uint32_t coordinate) { return coordinate % 2 == 0; }
+
+// Those of several ways, all in one dimension, that a switch takes. `up(way)`: see Dimensions::goes_up().
+template <typename Ways, typename Up>
+void keep_one_direction(Ways& ways, std::uint32_t coordinate, const Up& up) {
+  const auto ups = std::ranges::count_if(ways, up);
+  if (ups == 0 || ups == std::ranges::ssize(ways)) return;
+  std::erase_if(ways, [&](const auto way) { return up(way) != sends_up(coordinate); });
 }
 
 // Where hosts are in the grid.
@@ -157,6 +172,9 @@ class Places {
       line += sizes_[d];
     }
   }
+  std::uint32_t coordinate(std::uint32_t s, std::size_t d) const {
+    return coordinates_[s * sizes_.size() + d];
+  }
   // A host on a line of switch `s`; kNone: there is none.
   std::uint32_t corner(std::uint32_t s, std::uint32_t line) const {
     std::size_t d = 0;
@@ -179,13 +197,13 @@ class DimensionOrder final : public SwitchPolicy {
       : places_(places), switch_(s), salt_(salt), known_(places.lines()) {
     for (const std::uint32_t c : topology.out_channels(topology.switch_at(s))) {
       // A link changes the same coordinate in both directions.
-      ports_.push_back({dimensions.of(c), dimensions.wraps(c)});
+      ports_.push_back({dimensions.of(c), dimensions.wraps(c), dimensions.goes_up(c)});
     }
   }
 
   Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override {
-    if (!minimal.empty()) return by(first_of(minimal, packet.entropy), packet, note);
+    if (!minimal.empty()) return by(one_of(minimal, packet.entropy), packet, note);
     const Places::Place& place = places_.of(packet.destination);
     if (place.at == switch_) return {.port = place.port, .channel = 0};
     if (place.at != Places::kNone) [[likely]] {
@@ -195,13 +213,13 @@ class DimensionOrder final : public SwitchPolicy {
       if (way.count > 1)
         return by(pool_[way.first + hash_choice(packet.entropy, salt_, way.count)], packet, note);
     }
-    return by(first_of(here.minimal(packet.destination), packet.entropy), packet, note);
+    return by(one_of(here.minimal(packet.destination), packet.entropy), packet, note);
   }
 
  private:
   struct Port {
     std::uint8_t dimension = Dimensions::kNone;
-    bool wraps = false;
+    bool wraps = false, up = false;
   };
   // The ports to where the first dimension is right: one, or several in pool_ from `first` on.
   struct Way {
@@ -217,18 +235,31 @@ class DimensionOrder final : public SwitchPolicy {
                          ports_[packet.in_port].dimension == port.dimension;
     return port.wraps || goes_on ? 1 : 0;
   }
-  // One of those that change the first dimension that any does.
-  std::uint32_t first_of(std::span<const std::uint32_t> ports, std::uint32_t entropy) const {
+  // Those that change the first dimension that any does, in one direction.
+  std::vector<std::uint32_t> first_of(std::span<const std::uint32_t> ports) const {
     std::uint8_t first = Dimensions::kNone;
-    std::size_t equals = 0;
+    for (const std::uint32_t port : ports) first = std::min(first, ports_[port].dimension);
+    std::vector<std::uint32_t> kept;
     for (const std::uint32_t port : ports) {
-      const std::uint8_t dimension = ports_[port].dimension;
-      equals = dimension < first ? 1 : equals + (dimension == first);
-      first = std::min(first, dimension);
+      if (ports_[port].dimension == first) kept.push_back(port);
     }
-    std::size_t skip = equals > 1 ? hash_choice(entropy, salt_, equals) : 0;
+    if (first != Dimensions::kNone) {
+      keep_one_direction(kept, places_.coordinate(switch_, first),
+                         [&](std::uint32_t port) { return ports_[port].up; });
+    }
+    return kept;
+  }
+  // The same, and one of them.
+  std::uint32_t one_of(std::span<const std::uint32_t> ports, std::uint32_t entropy) const {
+    std::uint8_t first = Dimensions::kNone;
+    for (const std::uint32_t port : ports) first = std::min(first, ports_[port].dimension);
+    const bool ups = first != Dimensions::kNone && sends_up(places_.coordinate(switch_, first));
+    std::array<std::uint32_t, 2> count{};  // down, up
+    for (const std::uint32_t port : ports) count[ports_[port].up] += ports_[port].dimension == first;
+    const bool up = count[ups] > 0 ? ups : !ups;
+    std::size_t skip = count[up] > 1 ? hash_choice(entropy, salt_, count[up]) : 0;
     for (const std::uint32_t port : ports) {
-      if (ports_[port].dimension == first && skip-- == 0) return port;
+      if (ports_[port].dimension == first && ports_[port].up == up && skip-- == 0) return port;
     }
     return ports.front();  // not reached
   }
@@ -239,7 +270,7 @@ class DimensionOrder final : public SwitchPolicy {
       return way;
     const std::uint32_t corner = places_.corner(switch_, line);
     if (corner == Places::kNone) return way;
-    const auto ports = here.minimal(corner);
+    const std::vector<std::uint32_t> ports = first_of(here.minimal(corner));
     way.count = static_cast<std::uint16_t>(ports.size());
     way.first = static_cast<std::uint16_t>(ports.size() == 1 ? ports.front() : pool_.size());
     way.port = ports_[ports.front()];
@@ -287,7 +318,13 @@ class Paths final : public PathModel {
   void steps(Vertex at, PathState state, std::uint32_t host, std::vector<PathStep>& steps) const override {
     const Candidates all = table_.candidates(at, host);
     std::vector<std::uint32_t> next(all.begin(), all.end());
-    const std::uint8_t dimension = keep_first_dimension(dimensions_, next);
+    std::uint8_t dimension = Dimensions::kNone;
+    for (const std::uint32_t c : next) dimension = std::min(dimension, dimensions_.of(c));
+    std::erase_if(next, [&](std::uint32_t c) { return dimensions_.of(c) != dimension; });
+    if (dimension != Dimensions::kNone) {
+      keep_one_direction(next, dimensions_.coordinate(topology_.node(at).index, dimension),
+                         [&](std::uint32_t c) { return dimensions_.goes_up(c); });
+    }
     for (const std::uint32_t c : next) {
       const bool crossed = dimensions_.wraps(c) || (dimension == state / 2 && state % 2 == 1);
       const bool counts = dimensions_.any_wraps() && dimension != Dimensions::kNone;
@@ -317,20 +354,22 @@ class Paths final : public PathModel {
 }  // namespace
 
 Policy dimension_order() {
-  return {.info = {.name = "dimension_order",
-                   .summary = "Grids: one dimension after the other; each flow keeps its path.",
-                   .source = "W. J. Dally, C. L. Seitz, Deadlock-free message routing in multiprocessor "
-                             "interconnection networks, IEEE Trans. Computers C-36(5), 1987",
-                   .parameters = {}},
-          .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-            return std::make_unique<Plan>(setup);
-          },
-          .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-            return std::make_unique<Paths>(setup);
-          },
-          .fluid = FluidPaths::kModel,
-          .asks = {.single = true, .own_ports = true, .ahead = true, .notes = true},
-          .order = KeepsOrder::kYes};
+  return {
+      .info = {.name = "dimension_order",
+               .summary = "Grids: one dimension after the other; each flow keeps its path, halfway around "
+                          "a ring up from even coordinates and down from odd ones.",
+               .source = "W. J. Dally, C. L. Seitz, Deadlock-free message routing in multiprocessor "
+                         "interconnection networks, IEEE Trans. Computers C-36(5), 1987",
+               .parameters = {}},
+      .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
+        return std::make_unique<Plan>(setup);
+      },
+      .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
+        return std::make_unique<Paths>(setup);
+      },
+      .fluid = FluidPaths::kModel,
+      .asks = {.single = true, .own_ports = true, .ahead = true, .notes = true},
+      .order = KeepsOrder::kYes};
 }
 
 }  // namespace weft::routing

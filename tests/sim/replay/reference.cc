@@ -430,7 +430,13 @@ class Reference {
     });
   }
   bool is_eager(const Node* send) const {
-    return send->bytes <= (send->in_turn ? std::min(p_.S, p_.in_turn_limit) : p_.S);
+    if (send->bytes > p_.S) return false;
+    return send->lane == nullptr || has_room(send->lane->chosen) || send->bytes <= p_.collective_limit;
+  }
+  static bool has_room(const goal::ChosenAlgorithm& chosen) {
+    const auto& parameters = chosen.algorithm->info.parameters;
+    return chosen.options.segment_bytes > 0 ||
+           std::ranges::find(parameters, "channels", &ParameterSpec::name) != parameters.end();
   }
   std::uint64_t first_fragment(const Node* send) const { return std::min(send->bytes, p_.first_fragment); }
 

@@ -22,7 +22,7 @@ ReferenceResult replay_run(const goal::Graph& graph, const ReferenceParameters& 
   hosts.overhead_per_byte = TimePerByte::ns(static_cast<double>(p.O_fs) * 1e-6);
   hosts.reduction_per_byte = TimePerByte::ns(static_cast<double>(p.reduction_fs) * 1e-6);
   hosts.eager_limit_bytes = p.S;
-  hosts.in_turn_limit_bytes = p.in_turn_limit;
+  hosts.collective_limit_bytes = p.collective_limit;
   hosts.first_fragment_bytes = p.first_fragment;
   hosts.rendezvous = p.get ? Rendezvous::kGet : Rendezvous::kPut;
   hosts.fragment_bytes = p.fragment;
@@ -106,10 +106,11 @@ std::string smallest_difference(Program program, ReferenceParameters p) {
   }
   const goal::Graph graph = program.graph();
   return fmt::format(
-      "L={}ps o={}ps g={}ps G={}fs O={}fs S={} in_turn={} reduction={}fs ranks_per_host={} first={} get={} "
+      "L={}ps o={}ps g={}ps G={}fs O={}fs S={} S of collectives={} reduction={}fs ranks_per_host={} first={} "
+      "get={} "
       "fragment={} "
       "depth={} connections={} algorithms={}\n{}reference: {}replay: {}",
-      p.L_ps, p.o_ps, p.g_ps, p.G_fs, p.O_fs, p.S, p.in_turn_limit, p.reduction_fs, p.ranks_per_host,
+      p.L_ps, p.o_ps, p.g_ps, p.G_fs, p.O_fs, p.S, p.collective_limit, p.reduction_fs, p.ranks_per_host,
       p.first_fragment, p.get, p.fragment, p.depth, p.connections, fmt::join(p.algorithms, ","),
       goal::to_text(graph), text(reference_run(graph, p)), text(replay_run(graph, p)));
 }
@@ -176,7 +177,7 @@ void add_protocol(ReferenceParameters& p, std::mt19937_64& random) {
   if (p.S < 6) p.fragment = p.get ? UINT64_MAX : 1 + random() % 3;
   p.depth = static_cast<std::uint32_t>(1 + random() % 3);
   p.connections = static_cast<std::uint32_t>(1 + random() % 3);
-  if (random() % 2 == 0) p.in_turn_limit = p.first_fragment + random() % (p.S + 1 - p.first_fragment);
+  if (random() % 2 == 0) p.collective_limit = p.first_fragment + random() % (p.S + 1 - p.first_fragment);
 }
 
 Seen compare(std::uint64_t first_seed, int programs, ProgramOptions options, bool ties,
