@@ -299,7 +299,7 @@ class Bbr final : public Sender {
   Time phase_at_, probe_end_;
 };
 
-std::vector<ParameterSpec> parameters() {
+std::vector<ParameterSpec> bbr_parameters() {
   return {{"startup_gain", ParameterType::kReal, "2.885",
            "Gain of rate and window at first, 2 / ln 2; the queue is drained at its inverse.", above("1")},
           {"probe_gain", ParameterType::kReal, "1.25",
@@ -326,7 +326,7 @@ const Control& bbr() {
                .summary =
                    "Sends at the rate that was delivered, and keeps two round trips in flight, as BBR.",
                .source = "draft-cardwell-iccrg-bbr-congestion-control-00 (2017), version 1",
-               .parameters = parameters(),
+               .parameters = bbr_parameters(),
                .about = "Goes by two measurements: the largest delivery rate of ten round trips and the "
                         "shortest round trip of ten seconds. It paces at that rate, in one of eight round "
                         "trips above it and in the next below, with at most twice their product in flight. "

@@ -88,7 +88,7 @@ class Cubic final : public TcpWindow {
   double prior_ = 0;         // before the last cut
 };
 
-std::vector<ParameterSpec> parameters() {
+std::vector<ParameterSpec> cubic_parameters() {
   std::vector<ParameterSpec> list = TcpSettings::parameters();
   list.push_back({"c", ParameterType::kReal, "0.4", "Constant C, in packets per cubic second.", above("0")});
   list.push_back(
@@ -105,7 +105,7 @@ const Control& cubic() {
       .info = {.name = "cubic",
                .summary = "TCP with a window that grows with the cube of the time since the last cut.",
                .source = "RFC 9438; RFC 5681; RFC 3168",
-               .parameters = parameters(),
+               .parameters = cubic_parameters(),
                .about =
                    "Goes by losses, and by marks where queues set them: a cut leaves 70 % of the window, "
                    "which then grows quickly towards where it was, slowly around there, and quickly "

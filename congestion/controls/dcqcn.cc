@@ -229,7 +229,7 @@ class DcqcnReceiver final : public Receiver {
   std::deque<Waiting> waiting_;  // notifications that are being made
 };
 
-std::vector<ParameterSpec> parameters() {
+std::vector<ParameterSpec> dcqcn_parameters() {
   return {
       {"variant", ParameterType::kText, "paper",
        "With vendor, as ConnectX adapters do it; sets what is auto.", one_of({"paper", "vendor"})},
@@ -263,7 +263,7 @@ const Control& dcqcn() {
                .summary = "Rates that receivers' congestion notifications cut, as RoCE NICs do it.",
                .source =
                    "Zhu et al., SIGCOMM 2015; variant vendor: ConnectX defaults, Li et al., SIGCOMM 2019",
-               .parameters = parameters(),
+               .parameters = dcqcn_parameters(),
                .about =
                    "Goes by marks, of which the receiver tells in notification packets, one for a flow in "
                    "50 us at most: each cuts the rate by half of alpha, the smoothed frequency of them; "

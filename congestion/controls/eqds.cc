@@ -14,7 +14,7 @@ class EqdsSender final : public PulledSender {
   EqdsSender(const FlowInfo& flow, const Settings& settings) : PulledSender(flow, settings.credit) {}
 };
 
-std::unique_ptr<ReceiverFactory> make_receivers(const Parameters& parameters) {
+std::unique_ptr<ReceiverFactory> make_eqds_receivers(const Parameters& parameters) {
   return pull_receivers(pull_settings(parameters, true));
 }
 
@@ -45,7 +45,7 @@ const Control& eqds() {
       .needs = kPulledNeeds,
       .hears = kPulledHears,
       .make_factory = SenderFactoryFor<EqdsSender>::make,
-      .make_receivers = make_receivers,
+      .make_receivers = make_eqds_receivers,
       .queue_settings = kPulledQueueSettings};
   return control;
 }

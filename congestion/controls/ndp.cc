@@ -17,7 +17,7 @@ class NdpSender final : public PulledSender {
   NdpSender(const FlowInfo& flow, const Settings& settings) : PulledSender(flow, settings.credit) {}
 };
 
-std::unique_ptr<ReceiverFactory> make_receivers(const Parameters& parameters) {
+std::unique_ptr<ReceiverFactory> make_ndp_receivers(const Parameters& parameters) {
   PullReceiver::Settings settings = pull_settings(parameters, false);
   settings.per_arrival = true;
   return pull_receivers(settings);
@@ -53,7 +53,7 @@ const Control& ndp() {
       .needs = {.required = kPulledNeeds.required, .used = Capability::kBackToSender},
       .hears = kPulledHears,
       .make_factory = SenderFactoryFor<NdpSender>::make,
-      .make_receivers = make_receivers,
+      .make_receivers = make_ndp_receivers,
       .queue_settings = kPulledQueueSettings};
   return control;
 }

@@ -46,7 +46,7 @@ class NsccRcccSender final : public PulledSender {
   NsccWindow window_;
 };
 
-std::unique_ptr<ReceiverFactory> make_receivers(const Parameters& parameters) {
+std::unique_ptr<ReceiverFactory> make_nscc_rccc_receivers(const Parameters& parameters) {
   return pull_receivers(pull_settings(parameters, true));
 }
 
@@ -80,7 +80,7 @@ const Control& nscc_rccc() {
       .needs = {.required = kPulledNeeds.required | Capability::kMark},
       .hears = kPulledHears,
       .make_factory = SenderFactoryFor<NsccRcccSender>::make,
-      .make_receivers = make_receivers,
+      .make_receivers = make_nscc_rccc_receivers,
       .queue_settings = kPulledQueueSettings};
   return control;
 }

@@ -14,7 +14,7 @@ class RcccSender final : public PulledSender {
   RcccSender(const FlowInfo& flow, const Settings& settings) : PulledSender(flow, settings.credit) {}
 };
 
-std::unique_ptr<ReceiverFactory> make_receivers(const Parameters& parameters) {
+std::unique_ptr<ReceiverFactory> make_rccc_receivers(const Parameters& parameters) {
   PullReceiver::Settings settings = pull_settings(parameters, true);
   settings.network_rate = network_rate_settings(parameters);
   settings.has_network_rate = parameters.real("oversubscription") > 1;
@@ -52,7 +52,7 @@ const Control& rccc() {
       .needs = {.required = kPulledNeeds.required, .used = Capability::kMark},
       .hears = kPulledHears,
       .make_factory = SenderFactoryFor<RcccSender>::make,
-      .make_receivers = make_receivers,
+      .make_receivers = make_rccc_receivers,
       .queue_settings = kPulledQueueSettings};
   return control;
 }

@@ -9,7 +9,7 @@ namespace weft::goal {
 namespace {
 
 // One operation a rank, however many ranks there are: the replay works the messages out when they are due.
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_alltoall(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 2);
   const std::uint64_t bytes = parameters.bytes("size");
   const std::uint32_t parallel = parameters.whole("parallel");
@@ -38,7 +38,7 @@ Workload alltoall_workload() {
         iterations_parameter(),
         compute_parameter(),
         ranks_parameter()}},
-      generate};
+      generate_alltoall};
 }
 
 }  // namespace weft::goal

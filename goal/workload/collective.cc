@@ -112,7 +112,7 @@ void set_neighbors(Collective& collective, const Grid& grid, Rank rank, bool per
   collective.sources = collective.destinations;
 }
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_collective(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 1);
   Collective collective = collective_of(parameters, ranks);
   const Grid grid = grid_of_neighbors(parameters, collective, ranks);
@@ -158,7 +158,7 @@ Workload collective_workload() {
         iterations_parameter(),
         compute_parameter(),
         ranks_parameter()}},
-      generate};
+      generate_collective};
 }
 
 }  // namespace weft::goal

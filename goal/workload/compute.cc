@@ -9,7 +9,7 @@
 namespace weft::goal {
 namespace {
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_compute(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 1);
   const Repetition repeat = repetition(parameters);
   const std::uint64_t ops = std::uint64_t{ranks} * repeat.iterations;
@@ -33,7 +33,7 @@ Workload compute_workload() {
            "none",
            {iterations_parameter(), compute_parameter("1ms", "What a rank computes in an iteration."),
             ranks_parameter()}},
-          generate};
+          generate_compute};
 }
 
 }  // namespace weft::goal

@@ -14,7 +14,7 @@ ConnectionMatrix read(const Parameters& parameters) {
   return parse_connection_matrix(FileView(path).bytes(), path);
 }
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_connections(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   return connection_graph(read(parameters), ranks).graph;
 }
 
@@ -41,7 +41,7 @@ Workload connections_workload() {
            {{"file", ParameterType::kFile, "",
              "Path of the file; a relative one starts at the working directory."},
             ranks_parameter()}},
-          generate,
+          generate_connections,
           remarks};
 }
 

@@ -33,7 +33,7 @@ std::uint32_t points_of(const Parameters& parameters, const Grid& grid) {
   return points;
 }
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_fft(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 1);
   const Grid grid = grid_of(parameters, ranks, 2, 2);
   const std::uint64_t rows = grid.dims[0], columns = grid.dims[1];
@@ -100,7 +100,7 @@ Workload fft_workload() {
                           "Compute of a rank for its one-dimensional FFTs in one direction, three times an "
                           "iteration: before, between and after the two exchanges."),
         ranks_parameter()}},
-      generate};
+      generate_fft};
 }
 
 }  // namespace weft::goal

@@ -15,11 +15,11 @@ namespace {
 
 constexpr const char* kSource =
     "W. Dally, B. Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2";
-constexpr std::uint32_t kMostDimensions = 32;
+constexpr std::uint32_t kMostShiftDimensions = 32;
 
 // A graph from a function that says where every rank sends to.
 template <std::vector<Rank> (*Destinations)(const Parameters&, std::uint32_t ranks)>
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_index_pattern(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   const std::vector<Rank> to = Destinations(parameters, ranks);
   return repeated_messages(parameters, ranks, messages_to(to, parameters.bytes("size")));
 }
@@ -51,7 +51,7 @@ std::vector<Rank> shift(const Parameters& parameters, std::uint32_t ranks) {
 std::vector<Rank> tornado(const Parameters& parameters, std::uint32_t ranks) {
   // No dims: one ring of all ranks.
   const Grid grid =
-      parameters.text("dims").empty() ? Grid{{ranks}} : grid_of(parameters, ranks, 1, kMostDimensions);
+      parameters.text("dims").empty() ? Grid{{ranks}} : grid_of(parameters, ranks, 1, kMostShiftDimensions);
   bool moves = false;
   for (const std::uint32_t k : grid.dims) moves |= k > 2;
   if (!moves) {
@@ -117,7 +117,7 @@ Workload shift_workload() {
             iterations_parameter(),
             compute_parameter(),
             ranks_parameter()}},
-          generate<shift>};
+          generate_index_pattern<shift>};
 }
 
 Workload tornado_workload() {
@@ -133,7 +133,7 @@ Workload tornado_workload() {
         iterations_parameter(),
         compute_parameter(),
         ranks_parameter()}},
-      generate<tornado>};
+      generate_index_pattern<tornado>};
 }
 
 Workload bit_complement_workload() {
@@ -141,7 +141,7 @@ Workload bit_complement_workload() {
            "Rank r of n = 2^b sends one message to the rank with all bits inverted.",
            kSource,
            {size_parameter(), iterations_parameter(), compute_parameter(), ranks_parameter()}},
-          generate<bit_complement>};
+          generate_index_pattern<bit_complement>};
 }
 
 Workload bit_reverse_workload() {
@@ -149,7 +149,7 @@ Workload bit_reverse_workload() {
            "Rank r of n = 2^b sends one message to the rank with the bits in opposite order, as an FFT does.",
            kSource,
            {size_parameter(), iterations_parameter(), compute_parameter(), ranks_parameter()}},
-          generate<bit_reverse>};
+          generate_index_pattern<bit_reverse>};
 }
 
 Workload transpose_workload() {
@@ -157,7 +157,7 @@ Workload transpose_workload() {
            "Rank (i, j) of a square sends one message to rank (j, i), as a matrix transposition does.",
            kSource,
            {size_parameter(), iterations_parameter(), compute_parameter(), ranks_parameter()}},
-          generate<transpose>};
+          generate_index_pattern<transpose>};
 }
 
 Workload bisection_workload() {
@@ -166,7 +166,7 @@ Workload bisection_workload() {
            "T. Hoefler, T. Schneider, A. Lumsdaine, "
            "Multistage Switches are not Crossbars, Cluster 2008; here with one fixed pairing",
            {size_parameter(), iterations_parameter(), compute_parameter(), ranks_parameter()}},
-          generate<bisection>};
+          generate_index_pattern<bisection>};
 }
 
 }  // namespace weft::goal

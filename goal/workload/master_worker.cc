@@ -43,7 +43,7 @@ void run_worker(const Tasks& tasks, std::uint32_t workers, Rank r, std::uint64_t
   }
 }
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_master_worker(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 2);
   const std::uint32_t workers = ranks - 1;
   const Repetition repeat = repetition(parameters);
@@ -81,7 +81,7 @@ Workload master_worker_workload() {
         iterations_parameter(),
         compute_parameter("100us", "Compute of a worker for each task."),
         ranks_parameter()}},
-      generate};
+      generate_master_worker};
 }
 
 }  // namespace weft::goal

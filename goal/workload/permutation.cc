@@ -31,7 +31,7 @@ std::vector<Rank> derangement(std::uint32_t ranks, RandomStream random) {
   }
 }
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
+Graph generate_permutation(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
   const std::uint64_t bytes = parameters.bytes("size");
   require_ranks(parameters, ranks, 2);
   const std::vector<Rank> to = derangement(ranks, RandomStream(seed, 0, 0x7065726D));
@@ -48,7 +48,7 @@ Workload permutation_workload() {
             iterations_parameter(),
             compute_parameter(),
             ranks_parameter()}},
-          generate};
+          generate_permutation};
 }
 
 }  // namespace weft::goal

@@ -10,7 +10,7 @@
 namespace weft::goal {
 namespace {
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_ping_pong(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 2);
   const std::uint32_t half = ranks / 2;
   const std::uint32_t asked = integer_in(parameters, "pairs", 0, half);
@@ -58,7 +58,7 @@ Workload ping_pong_workload() {
         iterations_parameter(),
         compute_parameter("0ns", "Compute of both ranks of a pair before each round trip."),
         ranks_parameter()}},
-      generate};
+      generate_ping_pong};
 }
 
 }  // namespace weft::goal

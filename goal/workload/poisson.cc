@@ -15,12 +15,12 @@ namespace {
 // Purposes of the random streams of each rank.
 constexpr std::uint64_t kGapDraws = 0x706F6731;
 constexpr std::uint64_t kSizeDraws = 0x706F6732;
-constexpr std::uint64_t kDestinationDraws = 0x706F6733;
+constexpr std::uint64_t kPoissonDestinationDraws = 0x706F6733;
 
 // Of each message, in the list of them and in the graph: two operations, a calc and two dependencies.
 constexpr double kBytesOfMessage = 168;
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
+Graph generate_poisson(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
   require_ranks(parameters, ranks, 2);
   const double load = parameters.real("load");
   const double rate_bps = static_cast<double>(parameters.bandwidth("rate").bps());
@@ -40,7 +40,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t 
   messages.reserve(static_cast<std::size_t>(expected * 1.01) + 1);
   for (Rank r = 0; r < ranks; ++r) {
     RandomStream gaps(seed, r, kGapDraws), bytes(seed, r, kSizeDraws),
-        destinations(seed, r, kDestinationDraws);
+        destinations(seed, r, kPoissonDestinationDraws);
     for (double t_ns = 0;;) {
       t_ns += mean_gap_ns * draw_exponential(gaps);
       if (!(t_ns < duration_ns)) break;
@@ -97,7 +97,7 @@ Workload poisson_workload() {
        {"rate", ParameterType::kBandwidth, "400Gbps", "Rate of a host's link, to which `load` refers.",
         above("0")},
        ranks_parameter()}};
-  workload.generate = generate;
+  workload.generate = generate_poisson;
   workload.facts = facts;
   return workload;
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kDestinationDraws = 0x72616E64;
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
+Graph generate_random_pairs(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
   require_ranks(parameters, ranks, 2);
   const std::uint32_t count = integer_in(parameters, "count", 1, UINT32_MAX / ranks);
   const std::uint64_t bytes = parameters.bytes("size");
@@ -37,7 +37,7 @@ Workload random_workload() {
             iterations_parameter(),
             compute_parameter(),
             ranks_parameter()}},
-          generate};
+          generate_random_pairs};
 }
 
 }  // namespace weft::goal

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kNeighborDraws = 0x73706172;
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
+Graph generate_sparse(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
   require_ranks(parameters, ranks, 2);
   const std::uint32_t degree = integer_in(parameters, "degree", 1, ranks - 1);
   const std::uint64_t bytes = parameters.bytes("size");
@@ -50,7 +50,7 @@ Workload sparse_workload() {
             iterations_parameter(),
             compute_parameter(),
             ranks_parameter()}},
-          generate};
+          generate_sparse};
 }
 
 }  // namespace weft::goal

@@ -14,7 +14,7 @@
 namespace weft::goal {
 namespace {
 
-constexpr std::uint32_t kMostDimensions = 6;
+constexpr std::uint32_t kMostStencilDimensions = 6;
 
 // One of the up to 3^d - 1 neighbours.
 struct Direction {
@@ -102,9 +102,9 @@ std::vector<Direction> directions(const Parameters& parameters, std::uint32_t di
   return found;
 }
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_stencil(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 1);
-  const Grid grid = grid_of(parameters, ranks, 1, kMostDimensions);
+  const Grid grid = grid_of(parameters, ranks, 1, kMostStencilDimensions);
   const std::vector<Direction> all = directions(parameters, static_cast<std::uint32_t>(grid.dims.size()));
   const bool periodic = parameters.boolean("periodic");
   const Repetition repeat = repetition(parameters);
@@ -162,7 +162,7 @@ Workload stencil_workload() {
        "3rd "
        "edition, 2014, chapter 4",
        std::move(parameters)},
-      generate};
+      generate_stencil};
 }
 
 }  // namespace weft::goal

@@ -15,7 +15,7 @@ namespace {
 // dimension and back, from the low end of the first dimension, then the same from its high end.
 constexpr int kCorners[4][2] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_sweep(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 1);
   const Grid grid = grid_of(parameters, ranks, 2, 2);
   const std::uint64_t bytes = parameters.bytes("size");
@@ -76,7 +76,7 @@ Workload sweep_workload() {
        "Alcouffe "
        "(KBA), 1992",
        std::move(parameters)},
-      generate};
+      generate_sweep};
 }
 
 }  // namespace weft::goal

@@ -7,7 +7,7 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::uint32_t kGroups = 25, kRacks = 5, kLeavesInRack = 3, kNodesInRack = 48, kSpines = 16;
+constexpr std::uint32_t kGroups = 25, kRacks = 5, kLeavesInRack = 3, kNodesInRack = 48, kSpinesInGroup = 16;
 constexpr std::uint32_t kNics = 4, kLinksToSpine = 2;
 
 const ModuleInfo& info() {
@@ -54,8 +54,8 @@ Topology build(const Parameters& parameters) {
       }
     }
     // Three in each rack, and one more in the third.
-    for (std::uint32_t s = 0; s < kSpines; ++s) {
-      const std::uint32_t rack = s + 1 == kSpines ? 2 : s / kLeavesInRack;
+    for (std::uint32_t s = 0; s < kSpinesInGroup; ++s) {
+      const std::uint32_t rack = s + 1 == kSpinesInGroup ? 2 : s / kLeavesInRack;
       group.spines.push_back({fmt::format("L2 {}.{}", g, s), g * kRacks + rack});
     }
     builder.add_group(group, kLinksToSpine);

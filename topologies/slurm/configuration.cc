@@ -23,9 +23,9 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-class Reader {
+class ConfigurationReader {
  public:
-  Reader(std::string_view text, const std::string& file) : rest_(text), at_{.file = file} {
+  ConfigurationReader(std::string_view text, const std::string& file) : rest_(text), at_{.file = file} {
     if (text.find('\0') != std::string_view::npos) throw InputError(at_, "this is not a text file");
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
@@ -225,6 +225,6 @@ class Reader {
 
 }  // namespace
 
-SlurmTopology read_slurm(std::string_view text, const std::string& file) { return Reader(text, file).read(); }
+SlurmTopology read_slurm(std::string_view text, const std::string& file) { return ConfigurationReader(text, file).read(); }
 
 }  // namespace weft::topologies

@@ -99,9 +99,9 @@ bool is_true(std::string_view text) {
   return text == "true" || text == "True" || text == "TRUE" || text == "yes" || text == "Yes" || text == "on";
 }
 
-class Reader {
+class YamlReader {
  public:
-  Reader(std::string_view text, const std::string& file) : document_(text, file) { read_.file = file; }
+  YamlReader(std::string_view text, const std::string& file) : document_(text, file) { read_.file = file; }
 
   SlurmTopology read(const std::string& which) {
     for (const auto& [key, value] : document_.fields(choose(which), "a topology")) {
@@ -207,7 +207,7 @@ class Reader {
 }  // namespace
 
 SlurmTopology read_slurm_yaml(std::string_view text, const std::string& file, const std::string& which) {
-  return Reader(text, file).read(which);
+  return YamlReader(text, file).read(which);
 }
 
 bool is_slurm_yaml(std::string_view text, const std::string& file) {

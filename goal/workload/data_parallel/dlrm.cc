@@ -175,7 +175,7 @@ class DlrmProgram {
   const std::uint32_t iterations_;
 };
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_dlrm(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 1);
   static constexpr const char* kCommunicators[] = {"dp 0", "tables 0"};
   return replica_graph(ranks, kCommunicators, DlrmProgram(parameters, ranks));
@@ -197,7 +197,7 @@ std::vector<std::string> remarks(const Parameters& parameters, std::uint32_t ran
 }
 
 // Backward has twice the FLOPs of forward.
-WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
+WorkloadFacts dlrm_facts(const Parameters& parameters, std::uint32_t ranks) {
   const EmbeddingTables tables(parameters, ranks);
   const DlrmShape shape(parameters, static_cast<std::uint32_t>(tables.tables.size()), tables.dim);
   const auto steps = static_cast<double>(parameters.integer("batch") * parameters.integer("iterations"));
@@ -263,9 +263,9 @@ Workload dlrm_workload() {
                    "all-to-all, and layers as replicas, with all-reduce.",
                    "M. Naumov et al., Deep Learning Recommendation Model, 2019; MLPerf Training",
                    parameters_of_dlrm()};
-  workload.generate = generate;
+  workload.generate = generate_dlrm;
   workload.remarks = remarks;
-  workload.facts = facts;
+  workload.facts = dlrm_facts;
   workload.calls_nccl = true;
   return workload;
 }

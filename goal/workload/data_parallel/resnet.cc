@@ -161,14 +161,14 @@ class ResnetProgram {
   std::vector<LayerTimes> times_;
 };
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+Graph generate_resnet(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 1);
   static constexpr const char* kCommunicators[] = {"dp 0"};
   return replica_graph(ranks, kCommunicators, ResnetProgram(parameters, ranks));
 }
 
 // Backward has twice the FLOPs of forward.
-WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
+WorkloadFacts resnet_facts(const Parameters& parameters, std::uint32_t ranks) {
   const std::vector<CnnLayer> layers = layers_of(parameters);
   const double images = static_cast<double>(parameters.integer("batch")) * ranks;
   const auto iterations = static_cast<double>(parameters.integer("iterations"));
@@ -225,8 +225,8 @@ Workload resnet_workload() {
                    "buckets beside backward.",
                    "K. He et al., CVPR 2016; S. Li et al., PyTorch Distributed, VLDB 2020",
                    parameters_of_resnet()};
-  workload.generate = generate;
-  workload.facts = facts;
+  workload.generate = generate_resnet;
+  workload.facts = resnet_facts;
   workload.calls_nccl = true;
   return workload;
 }

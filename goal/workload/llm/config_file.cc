@@ -14,7 +14,7 @@
 namespace weft::goal::llm {
 namespace {
 
-constexpr std::int64_t kMost = 100'000'000;
+constexpr std::int64_t kMostOfKey = 100'000'000;
 
 // What the file says, by key. Models differ in what they call a thing.
 class Config {
@@ -30,8 +30,8 @@ class Config {
     for (const char* key : keys) {
       const auto at = numbers_.find(key);
       if (at == numbers_.end()) continue;
-      if (at->second < 0 || at->second > kMost) {
-        throw InputError(fmt::format("{}: {} is {}; it must be from 0 to {}", path_, key, at->second, kMost));
+      if (at->second < 0 || at->second > kMostOfKey) {
+        throw InputError(fmt::format("{}: {} is {}; it must be from 0 to {}", path_, key, at->second, kMostOfKey));
       }
       return static_cast<std::uint32_t>(at->second);
     }

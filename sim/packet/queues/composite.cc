@@ -137,7 +137,7 @@ class CompositeQueues final : public NodeQueues {
   RandomStream random_;
 };
 
-std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+std::unique_ptr<NodeQueues> make_composite(const Parameters& parameters, const NodeSite& site) {
   return std::make_unique<CompositeQueues>(parameters, site);
 }
 
@@ -154,7 +154,7 @@ Discipline composite() {
                  .switches = {{Capability::kTrim, "trim", "true", "false"},
                               {Capability::kBackToSender, "return_to_sender", "true", "false"},
                               {Capability::kBackToSender, "trim", "true", "false"}}},
-      .make = make,
+      .make = make_composite,
       .scales_limits = true};
   std::vector<ParameterSpec>& parameters = discipline.info.parameters;
   parameters = marking_parameters();

@@ -311,7 +311,7 @@ void set_channels(const routing::ChannelRule& rule, std::map<std::string, std::s
   given["selection"] = known->first;
 }
 
-std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+std::unique_ptr<NodeQueues> make_credit(const Parameters& parameters, const NodeSite& site) {
   const routing::ChannelRule rule = channels(parameters);
   if (!parameters.automatic("buffer") && parameters.bytes("buffer") < site.packet_bytes) {
     parameters.fail("buffer", "it must have room for one full packet (" + bytes_to_string(site.packet_bytes) +
@@ -348,7 +348,7 @@ Discipline credit() {
                  "Bytes for each channel at the end of a cable; auto: just enough for the full "
                  "rate of the link."}}},
       .offers = {.always = Capability::kMark | Capability::kLossless},
-      .make = make,
+      .make = make_credit,
       .channels = channels,
       .set_channels = set_channels,
       .at_hosts = true};

@@ -242,7 +242,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
 
 std::uint32_t classes_of(const Parameters& parameters) { return parameters.whole("classes"); }
 
-std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+std::unique_ptr<NodeQueues> make_pfc(const Parameters& parameters, const NodeSite& site) {
   return std::make_unique<PfcQueues>(parameters, site, classes_of(parameters));
 }
 
@@ -279,7 +279,7 @@ Discipline pfc() {
                      from_to("1", "2")}}},
       .offers = {.always = Capability::kMark | Capability::kLossless,
                  .switches = {{Capability::kCredit, "classes", "2", "1"}}},
-      .make = make,
+      .make = make_pfc,
       .channels = channels,
       .at_hosts = true};
   for (ParameterSpec& parameter : threshold_parameters("xoff")) {

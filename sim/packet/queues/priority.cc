@@ -84,7 +84,7 @@ class PriorityQueues final : public NodeQueues {
   RandomStream random_;
 };
 
-std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+std::unique_ptr<NodeQueues> make_priority(const Parameters& parameters, const NodeSite& site) {
   return std::make_unique<PriorityQueues>(parameters, site);
 }
 
@@ -97,7 +97,7 @@ Discipline priority() {
                           "marked as with ecn.",
                .source = "strict priority, IEEE 802.1Q-2018 section 8.6.8.1"},
       .offers = {.always = Capability::kMark | Capability::kCredit},
-      .make = make,
+      .make = make_priority,
       .scales_limits = true};
   discipline.info.parameters = marking_parameters();
   discipline.info.parameters.push_back({"control_capacity", ParameterType::kBytes, "auto",

@@ -56,7 +56,7 @@ class RedQueues final : public NodeQueues {
   RandomStream random_;
 };
 
-std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+std::unique_ptr<NodeQueues> make_red(const Parameters& parameters, const NodeSite& site) {
   return std::make_unique<RedQueues>(parameters, site);
 }
 
@@ -71,7 +71,7 @@ Discipline red() {
                    "Floyd and Jacobson, ToN 1993; Wu et al., Tuning ECN for data center networks, CoNEXT "
                    "2012"},
       .offers = {.always = Capability::kMark},
-      .make = make,
+      .make = make_red,
       .scales_limits = true};
   discipline.info.parameters = marking_parameters();
   discipline.info.parameters.push_back(

@@ -112,7 +112,7 @@ class SharedBuffer final : public Admission {
   RandomStream random_;
 };
 
-std::unique_ptr<Admission> make(const Parameters& parameters, const NodeSite& site) {
+std::unique_ptr<Admission> make_shared_buffer(const Parameters& parameters, const NodeSite& site) {
   return std::make_unique<SharedBuffer>(parameters, site);
 }
 
@@ -128,7 +128,7 @@ Discipline shared() {
                    "Choudhury, Hahne, Dynamic queue length thresholds for shared-memory packet switches, "
                    "IEEE/ACM ToN 6(2), 1998"},
       .offers = {.always = Capability::kMark},
-      .make_admission = make};
+      .make_admission = make_shared_buffer};
   std::vector<ParameterSpec>& parameters = discipline.info.parameters;
   parameters = {{"buffer", ParameterType::kBytes, "auto",
                  "Bytes per switch; auto: 3.2 KB per Gb/s of its ports, at least 32 full packets a port."},

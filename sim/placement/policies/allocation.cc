@@ -63,7 +63,7 @@ Run choose_run(const Setup& setup, const std::string& path, std::string_view tex
                                path, runs.size(), what, runs[0].line));
 }
 
-Outcome place(const Setup& setup) {
+Outcome place_allocated(const Setup& setup) {
   const std::string path = setup.parameters.file("file");
   if (path.empty()) setup.parameters.fail("file", "a file is needed: allocation:file=PATH");
   const bool as_job = choose_word(setup.parameters, "tasks", {"as_run", "as_job"}) == 1;
@@ -112,7 +112,7 @@ Policy allocation() {
                  one_of({"as_run", "as_job"})}},
            .about = "How a scheduler really spreads jobs on a busy machine. The network must name its hosts "
                     "as the table does. A job with fewer ranks takes the first."},
-      .place = place};
+      .place = place_allocated};
 }
 
 }  // namespace weft::placement

@@ -33,7 +33,7 @@ Outcome place_hybrid(const Setup& setup) {
   return deal_ranks(setup, take(units, needed));
 }
 
-std::string refusal(const Parameters& parameters, const topologies::Topology& topology) {
+std::string by_group_refusal(const Parameters& parameters, const topologies::Topology& topology) {
   return unit_refusal(parameters, "by", topology);
 }
 
@@ -57,7 +57,7 @@ Policy by_group() {
                .about = "A job that fits a group stays in it, and disturbs none outside; where none has room "
                         "the emptiest is filled first. Links between groups are used by few ranks of a job."},
       .needs = "groups",
-      .refusal = refusal,
+      .refusal = by_group_refusal,
       .place = place_by_group};
 }
 
@@ -71,7 +71,7 @@ Policy hybrid() {
                .about = "Contiguous for others, random inside: few groups share a job's traffic, and within "
                         "them it is spread over all switches. fit=random chooses the groups by lot too."},
       .needs = "groups",
-      .refusal = refusal,
+      .refusal = by_group_refusal,
       .place = place_hybrid};
 }
 

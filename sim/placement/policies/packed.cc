@@ -28,7 +28,7 @@ std::vector<std::uint32_t> numbers_from(std::uint32_t first, std::uint32_t count
   return list;
 }
 
-Outcome place(const Setup& setup) {
+Outcome place_packed(const Setup& setup) {
   const std::size_t fit = choose_word(setup.parameters, "fit", {"first", "best", "any"});
   const bool strict = setup.parameters.boolean("strict");
   const std::uint32_t needed = setup.request.nodes();
@@ -70,7 +70,7 @@ Policy packed() {
            .about = "Families number their hosts by switch, board and group, so hosts next to each other "
                     "share switches. Little traffic leaves them, and few others are disturbed; what does "
                     "leave finds few links. As jobs come and go, gaps become short."},
-      .place = place};
+      .place = place_packed};
 }
 
 }  // namespace weft::placement

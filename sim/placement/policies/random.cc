@@ -8,7 +8,7 @@
 namespace weft::placement {
 namespace {
 
-Outcome place(const Setup& setup) {
+Outcome place_at_random(const Setup& setup) {
   const std::uint32_t needed = setup.request.nodes();
   std::vector<std::uint32_t> free = list_free(setup.machine);
   if (free.size() < needed) return too_few(needed, static_cast<std::uint32_t>(free.size()));
@@ -35,7 +35,7 @@ Policy random() {
                .about = "Spreads a job over the whole network, so that it uses all links evenly and shares "
                         "them with everyone. Good against hot spots where links between groups are few, bad "
                         "for neighbours and for jobs that talk to near ranks."},
-      .place = place};
+      .place = place_at_random};
 }
 
 }  // namespace weft::placement

@@ -7,7 +7,7 @@
 namespace weft::placement {
 namespace {
 
-Outcome place(const Setup& setup) {
+Outcome place_by_rank_file(const Setup& setup) {
   const std::string path = setup.parameters.file("file");
   if (path.empty()) setup.parameters.fail("file", "a file is needed: rank_file:file=PATH");
   return place_by_names(setup, path, read_rank_list(read_small_file(path), path, setup.request.ranks));
@@ -25,7 +25,7 @@ Policy rank_file() {
                                "node[01-16]; a host is its name, or its number."}},
                .about = "Hosts have the names that the network gives them (`weft topo info`, \"host 3\" in "
                         "quotes) or numbers from 0: 3, h3, +n3."},
-      .place = place};
+      .place = place_by_rank_file};
 }
 
 }  // namespace weft::placement

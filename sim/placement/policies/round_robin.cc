@@ -22,7 +22,7 @@ std::vector<std::uint32_t> deal(const FreeUnits& units, std::size_t most) {
   return nodes;
 }
 
-Outcome place(const Setup& setup) {
+Outcome place_round_robin(const Setup& setup) {
   const topologies::HostUnit over = read_unit(setup.parameters, "over");
   const std::size_t within = choose_word(setup.parameters, "within", {"packed", "spread", "random"});
   const std::uint32_t needed = setup.request.nodes(), free = free_hosts(setup.machine);
@@ -45,7 +45,7 @@ Outcome place(const Setup& setup) {
   return deal_ranks(setup, deal(units, needed));
 }
 
-std::string refusal(const Parameters& parameters, const topologies::Topology& topology) {
+std::string round_robin_refusal(const Parameters& parameters, const topologies::Topology& topology) {
   return unit_refusal(parameters, "over", topology);
 }
 
@@ -72,8 +72,8 @@ Policy round_robin() {
                        "Ranks next to each other are on different switches, so that a job has the uplinks of "
                        "as many switches as can be, and shares each with others."},
           .needs = "several hosts on a switch",
-          .refusal = refusal,
-          .place = place};
+          .refusal = round_robin_refusal,
+          .place = place_round_robin};
 }
 
 Policy group_round_robin() {
@@ -85,8 +85,8 @@ Policy group_round_robin() {
                        "Spreads a job evenly over all groups, so that it has all links between them, and the "
                        "most even share of each."},
           .needs = "groups",
-          .refusal = refusal,
-          .place = place};
+          .refusal = round_robin_refusal,
+          .place = place_round_robin};
 }
 
 }  // namespace weft::placement

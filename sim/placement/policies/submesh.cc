@@ -253,7 +253,7 @@ List find_hosts(const Setup& setup, const std::function<bool(std::uint32_t)>& us
   return hosts;
 }
 
-Outcome place(const Setup& setup) {
+Outcome place_in_submesh(const Setup& setup) {
   const Machine& machine = setup.machine;
   const std::uint32_t needed = setup.request.nodes();
   bool gave_up = false;
@@ -276,7 +276,7 @@ Outcome place(const Setup& setup) {
   return {{}, fmt::format("no sub-mesh of {} hosts is free", needed)};
 }
 
-std::string refusal(const Parameters&, const Topology& topology) {
+std::string submesh_refusal(const Parameters&, const Topology& topology) {
   if (!topology.boards().empty()) return "";
   if (topology.grid().empty()) return "its hosts have no coordinates";
   return hosts_of_points(topology).empty() ? "not all of its routers have as many hosts" : "";
@@ -312,8 +312,8 @@ Policy submesh() {
                "Of routers with several hosts, and of boards, all must be free. Searches are exact, but end "
                "after a fixed number of steps on large machines."},
       .needs = "coordinates: a grid, torus, HyperX or HammingMesh",
-      .refusal = refusal,
-      .place = place};
+      .refusal = submesh_refusal,
+      .place = place_in_submesh};
 }
 
 }  // namespace weft::placement

@@ -64,7 +64,7 @@ struct ImportOption {
   bool given() const { return is_set || value; }
 };
 
-struct Options {
+struct ImportOptions {
   std::vector<std::string> words;  // the paths, or a format and the paths
   std::string output;
   bool list = false;
@@ -77,7 +77,7 @@ std::string flag_of(const std::string& parameter) {
   return flag;
 }
 
-void add_importer_options(Command& command, Options& options) {
+void add_importer_options(Command& command, ImportOptions& options) {
   for (const goal::Importer& importer : goal::importers()) {
     for (const ParameterSpec& spec : importer.info.parameters) {
       const auto same = [&](const ImportOption& option) { return option.parameter == spec.name; };
@@ -138,7 +138,7 @@ ModuleChoice choice_of(std::vector<std::string>& words) {
   return choice;
 }
 
-void add_given(const Options& options, const ModuleInfo& importer, ModuleChoice& choice) {
+void add_given(const ImportOptions& options, const ModuleInfo& importer, ModuleChoice& choice) {
   for (const ImportOption& option : options.of_importers) {
     if (!option.given()) continue;
     const auto known = [&](const ParameterSpec& spec) { return spec.name == option.parameter; };
@@ -162,7 +162,7 @@ goal::Graph import(const goal::Importer& importer, const std::vector<std::string
       goal::TracePaths(std::vector<std::filesystem::path>(paths.begin(), paths.end())), parameters, info);
 }
 
-void run(const Options& options) {
+void run(const ImportOptions& options) {
   if (options.list) {
     std::fputs(list_text().c_str(), stdout);
     return;
@@ -188,7 +188,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_import(Command& command, int&) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ImportOptions>();
   command.add_option(
       "PATH", options->words,
       "the trace, or its files; its format may stand before it (mpi DIR), else it is found out");

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 using goal::CollectiveKind;
 namespace nccl = goal::nccl;
 
-struct Options {
+struct NcclOptions {
   std::string collective = "allreduce", bytes, topology_file, algorithms, protocols;
   std::string version = "auto", nic_rate;
   std::optional<std::string> node;
@@ -64,7 +64,7 @@ std::uint64_t bytes_of(const std::string& text) {
   return parse_bytes(bare ? text + "B" : text);
 }
 
-nccl::NodeFromXml node_of(const Options& options) {
+nccl::NodeFromXml node_of(const NcclOptions& options) {
   nccl::NodeFromXml result;
   if (options.topology_file.empty()) {
     result.node = nccl::node_preset(options.node.value_or("dgx_h100"));
@@ -80,11 +80,11 @@ nccl::NodeFromXml node_of(const Options& options) {
   return result;
 }
 
-nccl::Version version_of(const Options& options, const nccl::Node& node) {
+nccl::Version version_of(const NcclOptions& options, const nccl::Node& node) {
   return options.version == "auto" ? node.version : nccl::parse_version(options.version);
 }
 
-nccl::Settings settings_of(const Options& options, const nccl::Node& node) {
+nccl::Settings settings_of(const NcclOptions& options, const nccl::Node& node) {
   return {.version = version_of(options, node),
           .algorithms = nccl::Allowed::algorithms(options.algorithms),
           .protocols = nccl::Allowed::protocols(options.protocols),
@@ -110,7 +110,7 @@ std::string why(const nccl::Choice& choice) {
                      100 * (next->estimate_us / choice.best.estimate_us - 1));
 }
 
-Json json_of(const Options& options, const nccl::Tuner& tuner, const nccl::Choice& choice,
+Json json_of(const NcclOptions& options, const nccl::Tuner& tuner, const nccl::Choice& choice,
              const std::vector<std::string>& remarks) {
   const nccl::Node& node = tuner.node();
   const nccl::Rings rings = tuner.rings(options.ranks);
@@ -155,7 +155,7 @@ Json json_of(const Options& options, const nccl::Tuner& tuner, const nccl::Choic
   return json;
 }
 
-void print_choice(const Options& options, const nccl::Tuner& tuner, const nccl::Choice& choice,
+void print_choice(const NcclOptions& options, const nccl::Tuner& tuner, const nccl::Choice& choice,
                   const std::vector<std::string>& remarks) {
   const nccl::Node& node = tuner.node();
   const nccl::Rings rings = tuner.rings(options.ranks);
@@ -187,7 +187,7 @@ void print_choice(const Options& options, const nccl::Tuner& tuner, const nccl::
 }
 
 // From the first rank to the last.
-void explain_send_recv(const Options& options, std::uint64_t bytes) {
+void explain_send_recv(const NcclOptions& options, std::uint64_t bytes) {
   const nccl::NodeFromXml from = node_of(options);
   const nccl::Node& node = from.node;
   const bool between = options.ranks > node.gpus;
@@ -218,7 +218,7 @@ void explain_send_recv(const Options& options, std::uint64_t bytes) {
   for (const std::string& remark : from.remarks) print_text(fmt::format("\n  Remark: {}.\n", remark));
 }
 
-void explain(const Options& options) {
+void explain(const NcclOptions& options) {
   const std::uint64_t bytes = bytes_of(options.bytes);
   if (options.ranks < 2) throw InputError("--ranks must be 2 or more: alone, a rank has nobody to talk to");
   const bool is_send = options.collective == "send_recv" || options.collective == "sendrecv";
@@ -237,7 +237,7 @@ void explain(const Options& options) {
 
 void add_explain(Command parent) {
   Command command = parent.add_subcommand("explain", "What NCCL would choose for a collective, and why");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NcclOptions>();
   command
       .add_option("--collective", options->collective,
                   "allreduce, allgather, reduce_scatter, broadcast or reduce; send_recv: from the first rank "

@@ -19,7 +19,7 @@
 namespace weft::cli {
 namespace {
 
-struct Options {
+struct PlaceOptions {
   RoutedArguments network;
   JobSource single;
   std::vector<std::string> jobs, placements;
@@ -29,7 +29,7 @@ struct Options {
   TextOutput output;
 };
 
-std::vector<PlacedJob> read_jobs(const Options& options) {
+std::vector<PlacedJob> read_jobs(const PlaceOptions& options) {
   const JobSource& single = options.single;
   const bool has_single =
       !single.graph.empty() || !single.traffic.empty() || !single.matrix.empty() || single.ranks > 0;
@@ -148,7 +148,7 @@ std::string picture_path(const std::string& path, std::size_t place, std::size_t
   return fmt::format("{}-{}{}", path.substr(0, end), place + 1, path.substr(end));
 }
 
-void tell(const Options& options) {
+void tell(const PlaceOptions& options) {
   std::vector<std::string> placements = options.placements;
   if (placements.empty()) placements.push_back(placement::policies().front().info.name);
   for (const std::string& text : placements) {
@@ -174,7 +174,7 @@ void tell(const Options& options) {
 }  // namespace
 
 void add_place(Command& command, int&) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PlaceOptions>();
   command.add_option("GRAPH", options->single.graph,
                      "A GOAL graph; its collectives count as default rules spell them out");
   command.add_option("--traffic", options->single.traffic,

@@ -20,7 +20,7 @@
 namespace weft::cli {
 namespace {
 
-struct Options {
+struct RouteCheckOptions {
   RoutedArguments network;
   TextOutput output;
   std::string queue;
@@ -106,7 +106,7 @@ void print(topologies::TextSink& sink, const RoutedNetwork& network, const Verdi
   }
 }
 
-void tell(const Options& options, int& exit_code) {
+void tell(const RouteCheckOptions& options, int& exit_code) {
   const ModuleChoice choice = parse_module_choice(options.queue);
   const sim::packet::Discipline& queue = find_module(sim::packet::disciplines(), choice, "queue discipline");
   const Parameters parameters(queue.info, choice);
@@ -134,7 +134,7 @@ void tell(const Options& options, int& exit_code) {
 }  // namespace
 
 void add_route_check(Command& parent, int& exit_code) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RouteCheckOptions>();
   Command command =
       parent.add_subcommand("check", "Can packets of a lossless network wait for each other in a circle?");
   options->network.add_to(command);

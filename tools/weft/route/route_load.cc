@@ -16,7 +16,7 @@
 namespace weft::cli {
 namespace {
 
-struct Options {
+struct RouteLoadOptions {
   RoutedArguments network;
   TrafficArguments traffic;
   TextOutput output;
@@ -107,7 +107,7 @@ void print_text(const Loads& loads, std::uint32_t most, topologies::TextSink& si
   }
 }
 
-void tell(const Options& options) {
+void tell(const RouteLoadOptions& options) {
   if (options.json && options.csv) throw InputError("--json and --csv can't both be what is printed");
   const std::unique_ptr<RoutedNetwork> network = options.network.build(true);
   const topologies::HostTraffic traffic = options.traffic.build(network->topology(), options.network.seed());
@@ -129,7 +129,7 @@ void tell(const Options& options) {
 }  // namespace
 
 void add_route_load(Command& parent) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RouteLoadOptions>();
   Command command =
       parent.add_subcommand("load", "What each link carries of a traffic: without a simulation");
   options->network.add_to(command);

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct RouteShowOptions {
   RoutedArguments network;
   TextOutput output;
   std::string from, to;
@@ -190,7 +190,7 @@ routing::PathList list_rail(const RoutedNetwork& network, const routing::Rail& r
   return list;
 }
 
-void tell(const Options& options) {
+void tell(const RouteShowOptions& options) {
   const std::unique_ptr<RoutedNetwork> network = options.network.build(false);
   const std::uint32_t from = find_host(network->topology(), "--from", options.from);
   const std::uint32_t to = find_host(network->topology(), "--to", options.to);
@@ -220,7 +220,7 @@ void tell(const Options& options) {
 }  // namespace
 
 void add_route_show(Command& parent) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RouteShowOptions>();
   Command command =
       parent.add_subcommand("show", "The paths between two hosts, with their share of the traffic");
   options->network.add_to(command);

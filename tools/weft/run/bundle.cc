@@ -27,7 +27,7 @@
 namespace weft::cli {
 namespace {
 
-struct Options {
+struct BundleOptions {
   std::string run, output;
 };
 
@@ -121,7 +121,7 @@ bundle::PackedFile written_by_weft(const char* name, std::string_view contents) 
   return {.name = name, .path = "", .sha256 = digest.finish(), .bytes = contents.size()};
 }
 
-void make_bundle(const Options& options) {
+void make_bundle(const BundleOptions& options) {
   const Recorded recorded = recorded_of(options.run);
   bundle::Manifest manifest = manifest_of(options.run, recorded);
   const Packing packing = packing_of(options.run, recorded);
@@ -144,7 +144,7 @@ void make_bundle(const Options& options) {
 }  // namespace
 
 void add_bundle(Command& command, int& /*exit_code*/) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BundleOptions>();
   command.add_option("RUN", options->run, "Folder of a run, as weft sim -o leaves it").required();
   command.add_option("-o,--output", options->output, "The bundle to write: NAME.tar.zst").required();
   command.footer(

@@ -34,7 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct CompareOptions {
   std::vector<std::string> apps, topologies, sets;
   std::string networks, fabric, network, prices = topologies::price_list_names().front(), csv, seeds = "5";
   std::optional<std::string> output;
@@ -77,7 +77,7 @@ std::vector<Network> networks_in(const std::string& path, const std::string& pri
   return networks;
 }
 
-std::vector<Network> networks_of(const Options& options) {
+std::vector<Network> networks_of(const CompareOptions& options) {
   std::vector<Network> networks;
   for (const std::string& topology : options.topologies) networks.push_back({topology, options.prices});
   if (!options.networks.empty()) {
@@ -110,19 +110,19 @@ std::string job_of(const std::string& app) {
 }
 
 // A folder that goes with this object, unless the user has named one.
-class Place {
+class ResultFolder {
  public:
-  explicit Place(const std::optional<std::string>& given) : path_(given.value_or("")), removed_(!given) {
+  explicit ResultFolder(const std::optional<std::string>& given) : path_(given.value_or("")), removed_(!given) {
     if (!removed_) return;
     path_ = (fs::temp_directory_path() / "weft-compare-XXXXXX").string();
     if (mkdtemp(path_.data()) == nullptr) throw InputError(path_ + ": can't create a folder; use -o DIR");
   }
-  ~Place() {
+  ~ResultFolder() {
     std::error_code ignored;
     if (removed_) fs::remove_all(path_, ignored);
   }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  ResultFolder(const ResultFolder&) = delete;
+  ResultFolder& operator=(const ResultFolder&) = delete;
 
   const std::string& path() const { return path_; }
 
@@ -145,7 +145,7 @@ bool is_of_one_size(const sim::Scenario& scenario) {
 // From networks and applications to the points of a sweep.
 class Comparison {
  public:
-  explicit Comparison(const Options& options) : options_(options), seeds_(seeds_of(options.seeds)) {
+  explicit Comparison(const CompareOptions& options) : options_(options), seeds_(seeds_of(options.seeds)) {
     std::vector<std::string> apps = options.apps;
     std::ranges::sort(apps);
     const auto twice = std::ranges::adjacent_find(apps);
@@ -223,7 +223,7 @@ class Comparison {
     return all;
   }
 
-  const Options& options_;
+  const CompareOptions& options_;
   const sim::Registries registries_ = sim::builtin_registries();
   std::vector<std::uint64_t> seeds_;
   std::map<std::string, PointMaker> makers_;  // by price list
@@ -239,7 +239,7 @@ void write_csv(const std::string& path, const NetworkTable& table) {
   file.commit();
 }
 
-void tell(const Options& options, const NetworkTable& table) {
+void tell(const CompareOptions& options, const NetworkTable& table) {
   if (!options.csv.empty()) write_csv(options.csv, table);
   if (options.json) {
     using Json = nlohmann::ordered_json;
@@ -255,14 +255,14 @@ void check(const TokenPrices& prices) {
   if (!(prices.endpoint_price >= 0)) throw InputError("--endpoint-price must be 0 or more");
 }
 
-int compare(const Options& options) {
+int compare(const CompareOptions& options) {
   check(options.token_prices);
   Comparison comparison(options);
   if (options.dry_run) {
     print_text(fmt::format("{} runs\n", comparison.points().size()));
     return kOk;
   }
-  const Place place(options.output);
+  const ResultFolder place(options.output);
   sweep::Folder folder(place.path(), {"application", "topology"});
   for (sweep::Point& point : comparison.points()) folder.add(std::move(point));
   folder.save();
@@ -281,7 +281,7 @@ int compare(const Options& options) {
 }  // namespace
 
 void add_compare_networks(Command& command, int& exit_code) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   command
       .add_option("APP", options->apps,
                   "Applications, each on its own: a GOAL graph, with fields of a job like "

@@ -28,7 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ExplainOptions {
   std::string run;
   bool json = false, no_rerun = false, tolerance = false;
 };
@@ -154,7 +154,7 @@ Json tolerance_of(Rerun& rerun, double base) {
 
 // ---- What is told ----
 
-void add_reruns(const Options& options, Json& told) {
+void add_reruns(const ExplainOptions& options, Json& told) {
   Phases phases(!options.json);
   Rerun rerun(options.run + "/scenario.txtpb", phases, options.json);
   constexpr std::uint64_t kMostFlows = 10'000'000;  // rows take 64 bytes each
@@ -209,7 +209,7 @@ void add_path(const nlohmann::json& from, Json& to) {
   if (from.contains("critical_path")) to["critical_path"] = shares_of(from["critical_path"]);
 }
 
-Json explanation(const Options& options) {
+Json explanation(const ExplainOptions& options) {
   const nlohmann::json run = RunFolder::summary(options.run);
   if (run.value("outcome", "") != "complete" || !run.contains("digest")) {
     throw InputError(options.run + ": this run did not come to its end; there is nothing to explain");
@@ -236,7 +236,7 @@ Json explanation(const Options& options) {
 }
 
 // A file that weft did not write, or an older one.
-Json checked_explanation(const Options& options) {
+Json checked_explanation(const ExplainOptions& options) {
   try {
     return explanation(options);
   } catch (const nlohmann::json::exception& error) {
@@ -322,7 +322,7 @@ std::string as_text(const Json& told) {
 }  // namespace
 
 void add_explain(Command& command, int& /*exit_code*/) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExplainOptions>();
   command.add_option("RUN", options->run, "Folder of a run, as weft sim -o leaves it").required();
   command.add_flag("--no-rerun", options->no_rerun, "Only what the run itself has recorded");
   command.add_flag("--tolerance", options->tolerance,

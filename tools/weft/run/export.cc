@@ -16,11 +16,11 @@ namespace {
 // Chrome's viewer takes seconds for so many, and several times their memory.
 constexpr std::uint64_t kMostRowsOfJson = 200'000;
 
-struct Options {
+struct ExportOptions {
   std::string run, output, format = "protobuf";
 };
 
-void export_perfetto(const Options& options) {
+void export_perfetto(const ExportOptions& options) {
   const bool json = options.format == "json";
   if (!json && options.format != "protobuf") {
     throw InputError(fmt::format("--format: '{}' is neither protobuf nor json", options.format));
@@ -42,7 +42,7 @@ void export_perfetto(const Options& options) {
 }
 
 void add_perfetto(Command& parent) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExportOptions>();
   Command command = parent.add_subcommand(
       "perfetto", "Write a run's timeline for Perfetto: ranks, messages, links and queues over time");
   command.add_option("RUN", options->run, "folder that weft sim … -o RUN left").required();

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct JobsOptions {
   std::string list, bound = "10s";
   std::optional<std::uint32_t> nodes;
   std::uint32_t ranks_per_node = 1;
@@ -37,7 +37,7 @@ struct Queue {
   bool processors_are_nodes = false;  // though the list knows how many nodes there were
 };
 
-std::uint32_t nodes_of(const Options& options, const jobs::JobList& list) {
+std::uint32_t nodes_of(const JobsOptions& options, const jobs::JobList& list) {
   const std::uint32_t known = options.ranks_per_node > 1 || list.machine_processors == 0
                                   ? list.machine_nodes
                                   : list.machine_processors;
@@ -46,7 +46,7 @@ std::uint32_t nodes_of(const Options& options, const jobs::JobList& list) {
   return nodes;
 }
 
-Queue queue_of(const Options& options, const jobs::JobList& list) {
+Queue queue_of(const JobsOptions& options, const jobs::JobList& list) {
   Queue queue;
   queue.nodes = nodes_of(options, list);
   queue.ranks_per_node = options.ranks_per_node;
@@ -114,7 +114,7 @@ Json notes_of(const Queue& queue, const jobs::JobList& list) {
   return notes;
 }
 
-void print(const Options& options) {
+void print(const JobsOptions& options) {
   const jobs::JobList list = jobs::read_job_list(options.list);
   const Queue queue = queue_of(options, list);
   const Time bound = parse_time(options.bound, Time::us(1'000'000));
@@ -151,7 +151,7 @@ void print(const Options& options) {
 }  // namespace
 
 void add_jobs(Command& command, int& /*exit_code*/) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<JobsOptions>();
   command.add_option("LIST", options->list, "Jobs in the Standard Workload Format, or a table (CSV)")
       .required();
   command.add_option("--nodes", options->nodes, "Nodes of the machine (default: as the list says)")

@@ -141,7 +141,7 @@ void compare_work(std::span<const NetworkRow> rows, NetworkTable& table) {
 
 // ---- For people ----
 
-std::string readable(double time_ns) {
+std::string short_time(double time_ns) {
   constexpr std::pair<double, const char*> kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
   for (const auto& [factor, unit] : kUnits) {
     if (time_ns >= factor) return fmt::format("{:.4g} {}", time_ns / factor, unit);
@@ -165,8 +165,8 @@ std::size_t width_of(std::span<const NetworkRow> rows) {
 std::string line_of(const NetworkRow& row, std::size_t width) {
   const bool spread = row.runtime_ns && row.runtime_ns->count > 1;
   return fmt::format("{:<{}} {:>10} {:>23} {:>9} {:>7} {:>11}  {}{}\n", row.network.topology, width,
-                     row.runtime_ns ? readable(row.runtime_ns->mean) : "failed",
-                     spread ? readable(row.low()) + " - " + readable(row.high()) : "",
+                     row.runtime_ns ? short_time(row.runtime_ns->mean) : "failed",
+                     spread ? short_time(row.low()) + " - " + short_time(row.high()) : "",
                      cell(row.network.price, "{:.0f}", 1e-3), cell(row.network.watts, "{:.1f}", 1e-3),
                      cell(row.price_time(), "{:.3g}"), cause(row), row.tie ? " (tie)" : "");
 }

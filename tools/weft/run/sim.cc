@@ -32,7 +32,7 @@
 namespace weft::cli {
 namespace {
 
-struct Options {
+struct SimOptions {
   ScenarioOptions scenario;
   bool quiet = false;
   bool verbose = false;
@@ -93,7 +93,7 @@ void with_folder(sim::ReportSinks& sinks, const std::function<void()>& work) {
   }
 }
 
-int run(const Options& options, Phases& phases) {
+int run(const SimOptions& options, Phases& phases) {
   phases.enter("reading the scenario");
   phases.set_last_words([](const std::string& reason) { results::note_end_of_run(reason); });
   const std::vector<std::string> plugins = options.scenario.plugins();
@@ -161,7 +161,7 @@ int run(const Options& options, Phases& phases) {
   return status;
 }
 
-int run(const Options& options) {
+int run(const SimOptions& options) {
   if (options.quiet) listen_for_memory(nullptr);
   Phases phases(!options.quiet);
   try {
@@ -176,7 +176,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_sim(Command& command, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimOptions>();
   options->scenario.add_to(command, true);
   command.add_flag("--dry-run", options->dry_run, "print the resolved scenario and stop");
   command.add_flag("-v,--verbose", options->verbose, "say on standard error what is being done");

@@ -27,7 +27,7 @@ namespace {
 // A mean needs some runs before it is known how sure it is; more than this many are no sweep any more.
 constexpr std::size_t kLeastSeeds = 3, kMostSeeds = 100;
 
-struct Options {
+struct SweepOptions {
   ScenarioOptions scenario;
   std::vector<std::string> varied, zipped, sbatch;
   std::optional<std::string> seeds, prices, until_ci;
@@ -36,9 +36,9 @@ struct Options {
   bool quiet = false, dry_run = false;
 };
 
-bool by_slurm(const Options& options) { return options.engine == "slurm"; }
+bool by_slurm(const SweepOptions& options) { return options.engine == "slurm"; }
 
-void check_engine(const Options& options) {
+void check_engine(const SweepOptions& options) {
   const bool known = options.engine == "local" || options.engine == "parallel" || by_slurm(options);
   if (!known) {
     throw InputError(fmt::format("--engine is '{}', but must be local, parallel or slurm", options.engine));
@@ -50,7 +50,7 @@ void check_engine(const Options& options) {
 }
 
 // Runs what is not done, or hands it to Slurm; an exit status where the sweep ends with that.
-std::optional<int> run_open(const sweep::Folder& folder, const Options& options) {
+std::optional<int> run_open(const sweep::Folder& folder, const SweepOptions& options) {
   if (by_slurm(options)) {
     const sweep::SlurmRequest request{.program = own_path(),
                                       .options = options.sbatch,
@@ -67,7 +67,7 @@ std::optional<int> run_open(const sweep::Folder& folder, const Options& options)
   return 128 + signal;
 }
 
-sweep::Plan plan_of(const Options& options) {
+sweep::Plan plan_of(const SweepOptions& options) {
   sweep::Plan plan;
   const std::string& file = options.scenario.file();
   if (!file.empty()) {
@@ -91,7 +91,7 @@ sweep::Plan plan_of(const Options& options) {
 }
 
 // The plan's plug-ins, those of its scenario, and those given.
-std::vector<std::string> plugins_of(const sweep::Plan& plan, const Options& options) {
+std::vector<std::string> plugins_of(const sweep::Plan& plan, const SweepOptions& options) {
   std::vector<std::string> plugins = plan.plugins;
   if (plan.scenario == options.scenario.file()) return options.scenario.plugins();
   for (const std::string& each : sim::plugins_named_in(plan.scenario)) plugins.push_back(each);
@@ -102,7 +102,7 @@ std::vector<std::string> plugins_of(const sweep::Plan& plan, const Options& opti
 // Adds points of one plan to a folder.
 class Sweep {
  public:
-  Sweep(const sweep::Plan& plan, const Options& options)
+  Sweep(const sweep::Plan& plan, const SweepOptions& options)
       : plan_(plan), fields_(sweep::fields_of(plan.groups)), maker_(plugins_of(plan, options), prices(plan)) {
     for (const std::string& set : plan.sets) common_.push_back(sim::parse_setting(set));
     for (const sim::Setting& each : options.scenario.settings()) common_.push_back(each);
@@ -185,7 +185,7 @@ int finish(const sweep::Folder& folder, bool quiet) {
   return report_failures(folder);
 }
 
-int run(const Options& options) {
+int run(const SweepOptions& options) {
   if (options.output.empty()) throw InputError("-o DIR is needed: the folder of the sweep");
   check_engine(options);
   const sweep::Plan plan = plan_of(options);
@@ -232,7 +232,7 @@ void add_collect(Command& parent, int& exit_code) {
 }  // namespace
 
 void add_sweep(Command& command, int& exit_code) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SweepOptions>();
   options->scenario.add_to(command, false);
   command
       .add_option(

@@ -29,19 +29,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct VerifyOptions {
   std::string bundle, extract;
   bool allow_plugins = false, json = false;
 };
 
 // Where the files of a bundle are while it is verified: a new folder, which goes at the end unless it was
 // asked for.
-class Place {
+class ExtractionFolder {
  public:
-  explicit Place(const std::string& asked) : kept_(!asked.empty()) { kept_ ? take(asked) : make(); }
-  ~Place() { remove(); }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  explicit ExtractionFolder(const std::string& asked) : kept_(!asked.empty()) { kept_ ? take(asked) : make(); }
+  ~ExtractionFolder() { remove(); }
+  ExtractionFolder(const ExtractionFolder&) = delete;
+  ExtractionFolder& operator=(const ExtractionFolder&) = delete;
 
   const std::string& path() const { return path_; }
   void remove() const noexcept {
@@ -81,7 +81,7 @@ bundle::Manifest read_manifest(bundle::ArchiveReader& archive, const std::string
 }
 
 // Every file is the one that was packed, or it is an error.
-void extract(bundle::ArchiveReader& archive, const bundle::Manifest& manifest, const Place& place,
+void extract(bundle::ArchiveReader& archive, const bundle::Manifest& manifest, const ExtractionFolder& place,
              const std::string& path) {
   for (const bundle::PackedFile& file : manifest.files) {
     const std::optional<std::string> name = archive.next();
@@ -99,7 +99,7 @@ void extract(bundle::ArchiveReader& archive, const bundle::Manifest& manifest, c
   }
 }
 
-void check_plugins(const Place& place, const Options& options) {
+void check_plugins(const ExtractionFolder& place, const VerifyOptions& options) {
   const std::vector<std::string> plugins = sim::plugins_named_in(place / bundle::kScenario);
   if (plugins.empty() || options.allow_plugins) return;
   throw InputError(
@@ -108,7 +108,7 @@ void check_plugins(const Place& place, const Options& options) {
                   options.bundle, printable(plugins.front())));
 }
 
-results::Report run_again(const Place& place, Phases& phases, bool quiet) {
+results::Report run_again(const ExtractionFolder& place, Phases& phases, bool quiet) {
   // Its paths are relative to its own place, and nothing else is opened.
   fs::current_path(place.path());
   const ForeignPaths nothing_else(place.path());
@@ -128,8 +128,8 @@ std::string made_by(const bundle::Manifest& manifest) {
                      named(kVersion, mine));
 }
 
-bool verify(const Options& options) {
-  const Place place(options.extract);
+bool verify(const VerifyOptions& options) {
+  const ExtractionFolder place(options.extract);
   bundle::ArchiveReader archive(options.bundle);
   const bundle::Manifest manifest = read_manifest(archive, options.bundle);
   Phases phases(!options.json);
@@ -163,7 +163,7 @@ bool verify(const Options& options) {
 }  // namespace
 
 void add_verify(Command& command, int& exit_code) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<VerifyOptions>();
   command.add_option("BUNDLE", options->bundle, "What weft bundle has made").required();
   command.add_flag("--allow-plugins", options->allow_plugins,
                    "Load the plug-ins in the bundle, which is to trust whoever made it");
