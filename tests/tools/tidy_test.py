@@ -170,6 +170,31 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(found("a.cc A::f\n"), [("a.cc", 1), (tidy.EXCEPTIONS, 1)])
         self.assertEqual(found("a.cc A::f because \n"), [("a.cc", 1), (tidy.EXCEPTIONS, 1)])
 
+    def test_class(self):
+        def found(files, known=""):
+            sources = [tidy.Source(path, text) for path, text in files.items()]
+            return [(f.path, f.line) for f in tidy.check_classes(sources, known)]
+        def body(lines):  # of so many lines
+            return "class A final : public b::B {\n" + "  int x;\n" * (lines - 2) + "};\n"
+        def member(lines, name="A::f"):
+            return f"C::D {name}(int a) {{\n" + "  x();\n" * (lines - 2) + "}\n"
+        apart = {"s/a.h": body(100), "s/a.cc": member(250) + member(200), "s/b.cc": "namespace c {\n" + member(50)}
+        self.assertEqual(found(apart), [])
+        for file in apart:
+            self.assertEqual(found(dict(apart, **{file: apart[file].replace("\n  ", "\n\n  ", 1)})), [("s/a.h", 1)])
+        self.assertEqual(found(apart | {"t/c.cc": member(300), "s/d.cc": member(300, "f") + member(300, "B::f")}), [])
+        self.assertEqual(found({"s/a.h": body(500), "s/b.cc": member(101, "A::Inner::f")}), [("s/a.h", 1)])
+        # Two files may each have a class of its own with that name.
+        self.assertEqual(found({"s/a.cc": body(300) + member(300), "s/b.cc": body(300) + member(300),
+                                "s/a.h": body(600)}), [])
+        self.assertEqual(found({"s/a.cc": body(300) + member(301)}), [("s/a.cc", 1)])
+        large = {"s/a.h": body(601)}
+        self.assertEqual(found(large, "# why\n\ns/a.h A 601 because it is one table\n"), [])
+        for known in ("s/a.h A 600 because it grew", "s/a.h A 602 because it shrank"):
+            self.assertEqual(found(large, known), [(tidy.KNOWN_CLASSES, 1)])
+        self.assertEqual(found(large, "s/a.h A because it is"), [(tidy.KNOWN_CLASSES, 1), ("s/a.h", 1)])
+        self.assertEqual(found({"s/a.h": body(600)}, "s/a.h A 601 because it was"), [(tidy.KNOWN_CLASSES, 1)])
+
     def test_words(self):
         self.assert_found("words", "// TODO: later", "int x;  // FIXME", "// see issue 12", "// as #12 says",
                           "// in /work/main", "// from shared/facts")

@@ -12,6 +12,8 @@ Checks (the name stands in brackets in a finding):
   long     a file of more than 600 lines
   function a function of more than 70 lines, of C++, Python or shell; long_functions.txt beside this script
            lists the exceptions
+  class    a class of more than 600 lines over all its files: its body, and what the sources of its folder define
+           of it; large_classes.txt lists those that are known, each with a number that may only shrink
   words    leftover marks, and things that mean nothing outside the place they were written in
   top      a file or folder at the top that the architecture does not know
 
@@ -41,6 +43,8 @@ READER_FOLDERS = ("goal/import/", "goal/chakra/", "topologies/import/", "topolog
 MOST_LINES = 600
 MOST_FUNCTION_LINES = 70
 EXCEPTIONS = "tools/checks/long_functions.txt"
+MOST_CLASS_LINES = 600
+KNOWN_CLASSES = "tools/checks/large_classes.txt"
 # Where the modules of each kind that `weft list --names` knows are documented.
 KIND_FOLDERS = {
     "collective": ["goal/collectives"],
@@ -88,6 +92,7 @@ ALIGNED = re.compile(r"\balignas\s*\([^()]*\)")
 TEMPLATE = re.compile(r"\btemplate\s*<[^()]*?>\s*(?=[a-zA-Z])")
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 FUNCTION_NAME = re.compile(r"(operator\s*[^\s\w(]+|operator\s*\(\s*\)|[~\w:]+)\s*\(")
+CLASS = re.compile(r"\b(?:class|struct)\s+(\w+)\s*(?:final\s*)?(?::[^:;(){}][^;(){}]*)?\{")
 SHELL_FUNCTION = re.compile(r"^(?:function\s+)?([\w-]+)\s*\(\)\s*\{[^\n]*\n(?:.*\n)*?\}", re.MULTILINE)
 WAIVER = re.compile(r"(?://|#)\s*tidy: (\w+) because \S+")
 TOKENS = re.compile(r'R"(?P<mark>[^\s()\\]*)\(.*?\)(?P=mark)"'
@@ -115,6 +120,7 @@ class Source:
         self.suffix = PurePosixPath(path).suffix
         self.is_code = self.suffix in CODE
         self.code = TOKENS.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text) if self.is_code else text
+        self.cpp_functions = list(cpp_functions(self.code)) if self.is_code else []
 
     def line_of(self, offset):
         return self.text.count("\n", 0, offset) + 1
@@ -289,7 +295,7 @@ def functions(source):
     """(first line, last line, name) of each function of C++, Python or shell; methods as Class.method or
     Class::method, tests of Catch2 by their title."""
     if source.is_code:
-        for begin, end, name in cpp_functions(source.code):
+        for begin, end, name in source.cpp_functions:
             title = re.match(r'(?:TEST_CASE|SCENARIO)\(\s*"([^"]*)"', source.text[begin:])
             yield source.line_of(begin), source.line_of(end), title[1] if title else name
     elif source.suffix == ".py":
@@ -334,6 +340,55 @@ def check_functions(sources, text):
             yield Finding(EXCEPTIONS, line, "function", f"{path} has no function '{name}' that is too long")
 
 
+def class_lines(sources):
+    """(path, name) -> lines of each class over all its files: its body, and what it has outside of it in the folder.
+    A class of a .cc file is that file's own; of those with one name in one file the largest counts."""
+    bodies, defined = {}, {}
+    for source in sources:
+        folder = str(PurePosixPath(source.path).parent)
+        for match in CLASS.finditer(source.code) if source.is_code else ():
+            lines = source.code.count("\n", match.start(), closing(source.code, match.end() - 1, "{}")) + 1
+            place = (source.path, match[1])
+            bodies[place] = max(lines, bodies.get(place, 0))
+        for begin, end, name in source.cpp_functions:
+            for scope in set(name.split("::")[:-1]):
+                by_file = defined.setdefault((folder, scope), {})
+                by_file[source.path] = by_file.get(source.path, 0) + source.code.count("\n", begin, end) + 1
+    totals = {}
+    for (path, name), lines in bodies.items():
+        by_file = defined.get((str(PurePosixPath(path).parent), name), {})
+        own = path.endswith(".cc")
+        totals[(path, name)] = lines + sum(
+            more for file, more in by_file.items() if file == path or not own and (file, name) not in bodies)
+    return totals
+
+
+def check_classes(sources, text):
+    """`text`: the list of those known, in lines 'PATH CLASS LINES because REASON'. Each must be as large as it says."""
+    sources = list(sources)
+    large = {place: lines for place, lines in class_lines(sources).items() if lines > MOST_CLASS_LINES}
+    listed = set()
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        match = re.fullmatch(r"(\S+) (\w+) (\d+) because \S.*", line)
+        if not match:
+            what = f"'{line}' is not of the form PATH CLASS LINES because REASON"
+            yield Finding(KNOWN_CLASSES, number, "class", what)
+            continue
+        listed.add((match[1], match[2]))
+        lines = large.get((match[1], match[2]), 0)
+        if lines == 0:
+            yield Finding(KNOWN_CLASSES, number, "class", f"{match[1]} has no class {match[2]} that is too large")
+        elif lines != int(match[3]):
+            what = f"has {lines} lines; say so here" if lines < int(match[3]) else f"has grown to {lines} lines"
+            yield Finding(KNOWN_CLASSES, number, "class", f"{match[2]} {what}")
+    for (path, name), lines in large.items():
+        if (path, name) not in listed:
+            what = f"{name} has {lines} lines over all its files; split off what has state of its own"
+            yield Finding(path, 1, "class", what)
+
+
 def check_words(source):
     if source.path in ABOUT_WORDS or source.suffix not in BUILT | PROSE | {""}:
         return
@@ -369,6 +424,7 @@ def check_all(texts):
         findings += check_build(source, builds)
         findings += check_names(source, readmes)
     findings += check_functions(sources.values(), texts.get(EXCEPTIONS, ""))
+    findings += check_classes(sources.values(), texts.get(KNOWN_CLASSES, ""))
     return sorted(findings)
 
 
