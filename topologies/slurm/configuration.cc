@@ -225,6 +225,8 @@ class ConfigurationReader {
 
 }  // namespace
 
-SlurmTopology read_slurm(std::string_view text, const std::string& file) { return ConfigurationReader(text, file).read(); }
+SlurmTopology read_slurm(std::string_view text, const std::string& file) {
+  return ConfigurationReader(text, file).read();
+}
 
 }  // namespace weft::topologies

@@ -31,7 +31,8 @@ class Config {
       const auto at = numbers_.find(key);
       if (at == numbers_.end()) continue;
       if (at->second < 0 || at->second > kMostOfKey) {
-        throw InputError(fmt::format("{}: {} is {}; it must be from 0 to {}", path_, key, at->second, kMostOfKey));
+        throw InputError(
+            fmt::format("{}: {} is {}; it must be from 0 to {}", path_, key, at->second, kMostOfKey));
       }
       return static_cast<std::uint32_t>(at->second);
     }

@@ -112,7 +112,8 @@ std::string job_of(const std::string& app) {
 // A folder that goes with this object, unless the user has named one.
 class ResultFolder {
  public:
-  explicit ResultFolder(const std::optional<std::string>& given) : path_(given.value_or("")), removed_(!given) {
+  explicit ResultFolder(const std::optional<std::string>& given)
+      : path_(given.value_or("")), removed_(!given) {
     if (!removed_) return;
     path_ = (fs::temp_directory_path() / "weft-compare-XXXXXX").string();
     if (mkdtemp(path_.data()) == nullptr) throw InputError(path_ + ": can't create a folder; use -o DIR");

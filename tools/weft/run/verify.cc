@@ -38,7 +38,9 @@ struct VerifyOptions {
 // asked for.
 class ExtractionFolder {
  public:
-  explicit ExtractionFolder(const std::string& asked) : kept_(!asked.empty()) { kept_ ? take(asked) : make(); }
+  explicit ExtractionFolder(const std::string& asked) : kept_(!asked.empty()) {
+    kept_ ? take(asked) : make();
+  }
   ~ExtractionFolder() { remove(); }
   ExtractionFolder(const ExtractionFolder&) = delete;
   ExtractionFolder& operator=(const ExtractionFolder&) = delete;
