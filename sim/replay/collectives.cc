@@ -26,6 +26,12 @@ bool has_channels(const goal::ChosenAlgorithm& chosen) {
                      [](const ParameterSpec& parameter) { return parameter.name == "channels"; });
 }
 
+// Does it go in rounds of blocking calls? Not pipelines of segments, NCCL's channels, and windows of calls
+// that don't block.
+bool blocks(const goal::ChosenAlgorithm& chosen) {
+  return chosen.options.segment_bytes == 0 && chosen.options.parallel == 0 && !has_channels(chosen);
+}
+
 // 0: it isn't divided into channels.
 std::uint32_t lanes_of_channel(const goal::ChosenAlgorithm& chosen, std::uint32_t lanes) {
   return has_channels(chosen) ? lanes / chosen.options.channels : 0;
@@ -53,7 +59,7 @@ void Collectives::begin(std::uint32_t local, goal::OpIndex op) {
                                     .op = op,
                                     .number = call.tag,
                                     .comm = collective.comm,
-                                    .has_room = chosen->options.segment_bytes > 0 || has_channels(*chosen),
+                                    .blocks = blocks(*chosen),
                                     .launched = after(engine_.now(), chosen->options.lane_costs.launch)}));
 }
 
@@ -217,7 +223,8 @@ bool Collectives::asks_first(const ReplayTask& train) const {
   const ActiveCollective& active = with_.open.of_lane(train.lane);
   if (active.call.options->lane_costs.given) return false;
   return with_.handshakes.asks_first(train.bytes) ||
-         (!active.has_room && train.bytes > plan_.hosts.collective_limit_bytes);
+         (active.blocks && with_.open.step(train).step.count == 1 &&
+          train.bytes > plan_.hosts.collective_limit_bytes);
 }
 
 // Makes the train's task that of its next message.

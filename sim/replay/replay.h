@@ -34,9 +34,10 @@ struct HostConfig {
   Time overhead;                        // o: cpu time to send or to receive a message
   TimePerByte overhead_per_byte;        // O: cpu time per byte after the first
   std::uint64_t eager_limit_bytes = 0;  // S: larger messages wait for their receive (rendezvous)
-  // So do larger ones than this of collectives, even where S is larger: MPI libraries exchange them by
-  // blocking calls, which end when the data have gone. (Pipelines of segments and NCCL's channels have room
-  // for them at the receiver.) At least first_fragment_bytes.
+  // So do larger ones than this of collectives that go in rounds, even where S is larger: MPI libraries
+  // exchange them by blocking calls, which end when the data have gone. (Pipelines of segments and NCCL's
+  // channels have room at the receiver, and messages to many peers at once don't block.) At least
+  // first_fragment_bytes.
   std::uint64_t collective_limit_bytes = UINT64_MAX;
   // How these do so, see sim/replay/protocols.h.
   std::uint64_t first_fragment_bytes = 0;  // go with the request, at most; below 2^48

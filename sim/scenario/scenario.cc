@@ -270,7 +270,8 @@ const ModuleInfo& hosts_section() {
           {"S", ParameterType::kBytes, "auto",
            "Largest eager message; larger ones use rendezvous. auto: the protocol's eager limit; of "
            "generated "
-           "traffic all is eager but messages of collectives above that limit, which MPI libraries exchange "
+           "traffic all is eager but the rounds of collectives above that limit, which MPI libraries "
+           "exchange "
            "by "
            "blocking calls."},
           {"protocol", ParameterType::kText, "auto",

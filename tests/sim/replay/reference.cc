@@ -29,7 +29,7 @@ struct Node {
   std::uint64_t bytes = 0;
   std::int64_t duration_ps = 0;  // calc
   std::uint64_t combine = 0;
-  bool in_turn = false;
+  bool in_turn = false, blocks = false;  // of a collective
   const goal::Collective* collective = nullptr;
   Lane* lane = nullptr;
   std::uint32_t waits = 0;
@@ -298,7 +298,7 @@ class Reference {
       node->what = step.kind == goal::StepKind::kSend ? What::kSend : What::kRecv;
       node->lane = lane, node->rank = parent->rank, node->cpu = parent->cpu, node->nic = parent->nic;
       node->tag = parent->tag, node->comm = parent->comm, node->step_tag = step.tag;
-      node->in_turn = step.in_turn;
+      node->in_turn = step.in_turn, node->blocks = step.count == 1 && blocks(lane->chosen);
       node->bytes = bytes, node->combine = step.combine, node->peer = lane->members[peer];
       messages.push_back(node);
     }
@@ -430,13 +430,12 @@ class Reference {
     });
   }
   bool is_eager(const Node* send) const {
-    if (send->bytes > p_.S) return false;
-    return send->lane == nullptr || has_room(send->lane->chosen) || send->bytes <= p_.collective_limit;
+    return send->bytes <= (send->blocks ? std::min(p_.S, p_.collective_limit) : p_.S);
   }
-  static bool has_room(const goal::ChosenAlgorithm& chosen) {
+  static bool blocks(const goal::ChosenAlgorithm& chosen) {
     const auto& parameters = chosen.algorithm->info.parameters;
-    return chosen.options.segment_bytes > 0 ||
-           std::ranges::find(parameters, "channels", &ParameterSpec::name) != parameters.end();
+    return chosen.options.segment_bytes == 0 && chosen.options.parallel == 0 &&
+           std::ranges::find(parameters, "channels", &ParameterSpec::name) == parameters.end();
   }
   std::uint64_t first_fragment(const Node* send) const { return std::min(send->bytes, p_.first_fragment); }
 

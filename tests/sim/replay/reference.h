@@ -18,7 +18,7 @@ struct ReferenceParameters {
   std::int64_t L_ps = 0, o_ps = 0, g_ps = 0;
   std::int64_t G_fs = 0, O_fs = 0, reduction_fs = 0;  // per byte
   std::uint64_t S = 0;
-  std::uint64_t collective_limit = UINT64_MAX;  // S of collectives that are no pipelines, where it is less
+  std::uint64_t collective_limit = UINT64_MAX;  // S of collectives in rounds, where it is less
   // Of rendezvous: how much goes with the request; is the rest asked for (get); the size of its pieces and
   // how many of them the network has at a time.
   std::uint64_t first_fragment = 0, fragment = UINT64_MAX;
