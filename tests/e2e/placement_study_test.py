@@ -27,8 +27,8 @@ class PlacementStudy(unittest.TestCase):
             # And a step's two links of 500 ns with a switch that forwards a packet when it has it.
             way = 2 * 0.5 + 4160 * 8e-5
             ring = 500 + on_links + 62 * way
-            # Each block is asked for: a way there, one back, and with packets an acknowledgement.
-            blocking = ring + 62 * 3 * way
+            # Each block is asked for, and with packets acknowledged: all keep step with the pair on two leaves.
+            blocking = 500 + on_links + 62 * 4 * (4 * 0.5 + 3 * 4160 * 8e-5)
             for (network, level, placement, job), row in rows.items():
                 if job == "training":
                     self.assertGreater(float(row["alone_us"]), ring)
