@@ -1,7 +1,7 @@
-// What users set of the flow-level network.
+#include "sim/flow/flow_config.h"
+
 #include <string>
 
-#include "sim/flow/flow_network.h"
 #include "sim/units/long_times.h"
 
 namespace weft::sim::flow {

@@ -5,17 +5,11 @@
 
 namespace weft::sim::flow {
 
-void FlowNetwork::fetch(std::uint32_t slot) const {
-  constexpr std::size_t kLine = 64;
-  const char* const begin = reinterpret_cast<const char*>(&flows_[slot]);
-  for (std::size_t at = 0; at < sizeof(Flow); at += kLine) __builtin_prefetch(begin + at, 1);
-}
-
 // As the client's expect(), which follows one look behind for messages.
 void FlowNetwork::expect(const Event& event, int look) const {
   if (event.kind >= kClientKinds) return client_.expect(event, look);
   if (event.kind != kDelivered) return;
-  if (look == 0) return fetch(event.payload);
+  if (look == 0) return flows_.fetch(event.payload);
   const Message& message = flows_[event.payload].message;
   if (look == 1) return client_.expect(message, 0);
   client_.expect(message, 1);
@@ -27,11 +21,11 @@ void FlowNetwork::sort_drained() {
   if (connected_) {
     for (const std::uint32_t fluid : due_) __builtin_prefetch(&connections_[fluid], 1);
   }
-  for (const std::uint32_t fluid : due_) fetch(head_of(fluid));
+  for (const std::uint32_t fluid : due_) flows_.fetch(head_of(fluid));
   drained_.clear();
   for (const std::uint32_t fluid : due_) {
     const Flow& flow = flows_[head_of(fluid)];
-    if (flow.next != Connection::kNone) fetch(flow.next);
+    if (flow.next != Connection::kNone) flows_.fetch(flow.next);
     drained_.push_back({flow.message.source, flow.number, fluid});
   }
   std::ranges::sort(drained_);

@@ -1,0 +1,48 @@
+#include "sim/flow/link_changes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace weft::sim::flow {
+
+LinkChanges::LinkChanges(const FlowSetup& setup)
+    : changes_(setup.changes),
+      share_(setup.topology.channels().size(), 1.0),
+      down_(setup.topology.channels().size() / 2),
+      routed_(setup.routed()),
+      original_table_(setup.routes()),
+      reconvergence_(setup.config.reconvergence),
+      hears_rates_(setup.policy.rate_news == routing::RateNews::kWithRoutes) {}
+
+Time LinkChanges::next() const {
+  const Time change = next_change_ < changes_.size() ? changes_[next_change_].at : Time::max();
+  return next_reroute_ < reroutes_.size() ? std::min(change, reroutes_[next_reroute_]) : change;
+}
+
+void LinkChanges::apply(Time now, Paths& paths) {
+  for (; next_change_ < changes_.size() && changes_[next_change_].at == now; ++next_change_) {
+    const LinkShare& change = changes_[next_change_];
+    paths.set_share(change.link, change.share, change.directions);
+    bool new_rate = false;
+    for (std::uint32_t d = 0; d < 2; ++d) {
+      if (!(change.directions >> d & 1)) continue;
+      new_rate |= std::exchange(share_[2 * change.link + d], change.share) != change.share;
+    }
+    const bool was_down = down_[change.link];
+    down_[change.link] = change.share == 0;
+    if (was_down == (change.share == 0) && !(hears_rates_ && new_rate)) continue;
+    const Time known = after(now, reconvergence_);
+    if (reroutes_.empty() || reroutes_.back() != known) reroutes_.push_back(known);
+  }
+  if (next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == now) {
+    ++next_reroute_;
+    if (table_ == nullptr) table_ = std::make_unique<routing::RoutingTable>(original_table_);
+    table_->repair(routed_, down_);
+    paths.set_table(*table_);
+    paths.tell_rates();
+  }
+  paths.refresh();
+}
+
+}  // namespace weft::sim::flow
