@@ -10,6 +10,13 @@
 
 namespace weft::routing {
 
+// What a group of hosts sends to another.
+struct DetourPair {
+  std::uint32_t from = 0, to = 0;  // groups
+  double offered = 0;              // in the unit of capacities
+  double detoured = 0;             // the share that goes by detours
+};
+
 // Groups are those of HostGroups; an area is a linked group of switches, where the model keeps detours within
 // these (PathModel::detours_within_groups). Else no pair is within one.
 class DetourAreas {
@@ -27,6 +34,14 @@ class DetourAreas {
   bool any() const { return !area_.empty(); }
   // Whether a pair's detours are by hosts of its own area only.
   bool is_within(std::uint32_t from, std::uint32_t to) const { return any() && area_[from] == area_[to]; }
+  // What a group has within its area and what it has elsewhere are told apart: numbers by group and which.
+  static std::uint32_t key(std::uint32_t group, bool within) { return 2 * group + (within ? 1 : 0); }
+  std::uint32_t sender_of(const DetourPair& pair) const {
+    return key(pair.from, is_within(pair.from, pair.to));
+  }
+  std::uint32_t receiver_of(const DetourPair& pair) const {
+    return key(pair.to, is_within(pair.from, pair.to));
+  }
   // That a detour of this group's goes by a host of `via`.
   double odds(std::uint32_t via, std::uint32_t group, bool within) const {
     if (within && area_[via] != area_[group]) return 0;

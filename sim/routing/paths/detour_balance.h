@@ -15,8 +15,9 @@
 
 #include "sim/routing/path_model.h"
 #include "sim/routing/paths/detour_areas.h"
+#include "sim/routing/paths/detour_legs.h"
+#include "sim/routing/paths/detour_ways.h"
 #include "sim/routing/paths/host_groups.h"
-#include "sim/routing/paths/path_graph.h"
 #include "sim/routing/table/routing_table.h"
 #include "topologies/graph/topology.h"
 
@@ -86,12 +87,10 @@ class DetourBalance {
   // to 256 MiB and those of one call.
   DetourBalance(const topologies::Topology& topology, const PathModel& model, const HostGroups& groups,
                 std::vector<double> capacity);
+  DetourBalance(const DetourBalance&) = delete;
+  DetourBalance& operator=(const DetourBalance&) = delete;
 
-  struct Pair {
-    std::uint32_t from = 0, to = 0;  // groups
-    double offered = 0;              // in the unit of capacities
-    double detoured = 0;             // the share; at first a guess
-  };
+  using Pair = DetourPair;  // `detoured`: at first a guess
   // `largest_step`: of a share in a round: 1/4 if nothing is known of them, less if they are nearly right.
   void balance(std::span<Pair> pairs, std::uint32_t rounds, double largest_step);
   // What these put on each channel between switches.
@@ -103,47 +102,6 @@ class DetourBalance {
   double near(std::uint32_t from, std::uint32_t to) const { return areas_.near(from, to); }
 
  private:
-  struct Step {
-    std::uint32_t channel = 0, next = 0;  // next: a stop of the same leg, or kOut
-    double share = 0;
-  };
-  // Where the traffic of groups comes in: stops, evenly.
-  struct Entries {
-    std::vector<std::uint32_t> begin, stops;  // begin: by group
-  };
-  // All ways to a host of a group, or to its switches.
-  struct Leg {
-    std::vector<std::uint32_t> begin;  // by stop, of its steps, which lead to later stops
-    std::vector<Step> steps;
-    std::vector<bool> cut_off;  // by stop: there is no way on
-    Entries first, behind;      // of what comes from hosts, and from detours
-  };
-  // What a flow of 1 puts on channels between switches, in parts_; `lost`: what has no way on.
-  struct Part {
-    std::uint32_t channel = 0;
-    double share = 0;
-  };
-  struct Ways {
-    std::size_t begin = 0, end = 0;
-    double lost = 0;
-    bool known = false;
-  };
-  struct PairWays {
-    Ways direct, none;  // none: of detours by hosts near the other end, which aren't any
-  };
-  static constexpr std::uint32_t kOut = UINT32_MAX;
-  static constexpr double kNoWay = 1e200;  // what it costs to go where nothing goes on
-
-  void find_states(const PathModel& model);
-  // What goes within a group's area and what goes elsewhere are told apart: numbers by group and which.
-  static std::uint32_t key(std::uint32_t group, bool within) { return 2 * group + (within ? 1 : 0); }
-  std::uint32_t sender_of(const Pair& pair) const {
-    return key(pair.from, areas_.is_within(pair.from, pair.to));
-  }
-  std::uint32_t receiver_of(const Pair& pair) const {
-    return key(pair.to, areas_.is_within(pair.from, pair.to));
-  }
-  Leg make_leg(PathGraph& graph, std::uint32_t to, PathGraph::End end);
   bool carry_all(std::span<const Pair> pairs);
   bool carry_detours(std::span<const Pair> pairs);
   // `narrow`: loads that fit anyway needn't be known.
@@ -152,59 +110,25 @@ class DetourBalance {
   void carry_direct(std::span<const Pair> pairs, std::uint32_t to);
   void carry_last(std::span<const Pair> pairs, std::uint32_t to);
   void carry_first(std::span<const Pair> pairs, std::uint32_t via);
-  void carry(const Leg& leg);
-  void put(const Entries& entries, std::uint32_t group, double amount);
   double price_channels(int squarings);
   void price_pairs(std::span<const Pair> pairs);
-  void price(const Leg& leg);
-  double price_from(const Entries& entries, std::uint32_t group) const;
-  // Of ways that are kept (detour_ways.cc).
-  bool keeps_ways(std::span<const Pair> pairs);
-  void find_ways(std::span<const Pair> pairs);
-  void find_first(std::uint32_t source, bool within);
-  void find_last(std::uint32_t destination, bool within);
-  void find_pair(const Pair& pair, PairWays& ways);
-  Ways take_ways();
-  void select_ways(std::span<const Pair> pairs, bool narrow);
-  std::vector<double> most_load(std::span<const Pair> pairs) const;
-  void add_load(const Ways& ways, double amount);
-  void carry_kept_direct(std::span<const Pair> pairs);
-  bool carry_kept_detours(std::span<const Pair> pairs);
-  double price_of(const Ways& ways) const;
-  void price_kept(std::span<const Pair> pairs);
+  // Channels whose loads are to be known.
+  std::span<const std::uint32_t> counted() const { return kept_ ? ways_.counted() : legs_.between(); }
 
-  const topologies::Topology& topology_;
   const HostGroups& groups_;
   const DetourAreas areas_;
   const std::vector<double> capacity_;
-  PathState direct_state_ = 0, detour_state_ = 0, behind_state_ = 0;
-  std::vector<bool> counts_;            // by channel: both ends are switches
-  std::vector<std::uint32_t> between_;  // channels that count
-  std::vector<Leg> last_, to_via_;      // by group: to its hosts; to its switches, to go on from there
+  DetourLegs legs_;
+  DetourWays ways_;
   // Of the pairs at hand.
+  bool kept_ = false;                                 // do ways_ have theirs?
   std::vector<std::vector<std::uint32_t>> pairs_to_;  // their numbers, by group
   std::vector<double> near_;                          // odds of detours that are none
   std::vector<double> sent_, minus_;                  // by key: by detours; less those that are none
-  std::vector<double> load_, price_;                  // by channel
-  std::vector<double> value_;                         // by stop: amount, or price of all that follows
-  std::vector<double> first_cost_;                    // by key: of the first legs of the mean detour
-  std::vector<double> direct_cost_, detour_cost_;     // by pair; of detours that are some
-  // Ways that are kept, as they follow from the network alone.
-  bool kept_ = false;                         // those of the pairs at hand
-  std::size_t steps_ = 0;                     // of all legs
-  std::vector<Part> parts_;                   // of all ways
-  std::vector<Ways> first_ways_, last_ways_;  // by key: of all detours, to and from their middles
-  std::unordered_map<std::uint64_t, std::uint32_t> number_of_;  // in pair_ways_
-  std::vector<PairWays> pair_ways_;
-  std::vector<std::uint32_t> senders_, receivers_;  // keys, ascending
-  std::vector<std::uint32_t> ways_of_;              // by pair: in pair_ways_
-  std::vector<std::uint32_t> counted_;              // channels whose loads are to be known
-  std::vector<char> is_counted_;                    // by channel
-  std::vector<Part> counted_parts_;                 // on these, of the ways of senders, receivers, pairs:
-  std::vector<Ways> counted_first_, counted_last_;  // by key
-  std::vector<PairWays> counted_pairs_;             // by pair
-  std::vector<double> received_, last_cost_;        // by key
-  double lost_ = 0;                                 // in carry(): what came where there is no way on
+  Carried load_;
+  std::vector<double> price_;       // by channel
+  std::vector<double> first_cost_;  // by key: of the first legs of the mean detour
+  DetourCosts costs_;
 };
 
 }  // namespace weft::routing

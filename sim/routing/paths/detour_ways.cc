@@ -1,19 +1,17 @@
-// The ways of the groups that send, each worked out once: with them a round costs what these groups' ways are
-// long, not what the network is large.
-#include <algorithm>
+#include "sim/routing/paths/detour_ways.h"
 
-#include "sim/routing/paths/detour_balance.h"
+#include <algorithm>
 
 namespace weft::routing {
 
 // Worth it where the ways of those that send and receive are shorter than all legs; those of the first group
 // stand for all. So the choice follows from the pairs alone.
-bool DetourBalance::keeps_ways(std::span<const Pair> pairs) {
+bool DetourWays::is_worth_it(std::span<const DetourPair> pairs) {
   senders_.clear();
   receivers_.clear();
-  for (const Pair& pair : pairs) {
-    senders_.push_back(sender_of(pair));
-    receivers_.push_back(receiver_of(pair));
+  for (const DetourPair& pair : pairs) {
+    senders_.push_back(areas_.sender_of(pair));
+    receivers_.push_back(areas_.receiver_of(pair));
   }
   for (std::vector<std::uint32_t>* groups : {&senders_, &receivers_}) {
     std::ranges::sort(*groups);
@@ -32,14 +30,21 @@ bool DetourBalance::keeps_ways(std::span<const Pair> pairs) {
   find_last(0, false);
   return senders_.size() * (first_ways_[0].end - first_ways_[0].begin) +
              receivers_.size() * (last_ways_[0].end - last_ways_[0].begin) <=
-         steps_;
+         legs_.steps();
 }
 
-void DetourBalance::find_ways(std::span<const Pair> pairs) {
+bool DetourWays::prepare(std::span<const DetourPair> pairs, bool narrow) {
+  if (!is_worth_it(pairs)) return false;
+  find_ways(pairs);
+  select_ways(pairs, narrow);
+  return true;
+}
+
+void DetourWays::find_ways(std::span<const DetourPair> pairs) {
   for (const std::uint32_t k : senders_) find_first(k / 2, k % 2 != 0);
   for (const std::uint32_t k : receivers_) find_last(k / 2, k % 2 != 0);
   ways_of_.clear();
-  for (const Pair& pair : pairs) {
+  for (const DetourPair& pair : pairs) {
     const auto [place, fresh] = number_of_.try_emplace(std::uint64_t{pair.from} << 32 | pair.to,
                                                        static_cast<std::uint32_t>(pair_ways_.size()));
     if (fresh) find_pair(pair, pair_ways_.emplace_back());
@@ -47,65 +52,65 @@ void DetourBalance::find_ways(std::span<const Pair> pairs) {
   }
 }
 
-void DetourBalance::find_first(std::uint32_t source, bool within) {
-  Ways& ways = first_ways_[key(source, within)];
+void DetourWays::find_first(std::uint32_t source, bool within) {
+  Ways& ways = first_ways_[DetourAreas::key(source, within)];
   if (ways.known) return;
-  load_.assign(load_.size(), 0);
-  lost_ = 0;
+  begin_way();
   for (std::uint32_t v = 0; v < groups_.size(); ++v) {
     const double part = groups_.is_near(v, source) ? 0 : areas_.odds(v, source, within);
     if (part == 0) continue;
-    value_.assign(to_via_[v].begin.size(), 0);
-    put(to_via_[v].first, source, part);
-    carry(to_via_[v]);
+    legs_.begin(legs_.to_switches(v));
+    legs_.put(legs_.to_switches(v).first, source, part);
+    legs_.carry(legs_.to_switches(v), found_);
   }
   ways = take_ways();
 }
 
-void DetourBalance::find_last(std::uint32_t destination, bool within) {
-  Ways& ways = last_ways_[key(destination, within)];
+void DetourWays::find_last(std::uint32_t destination, bool within) {
+  Ways& ways = last_ways_[DetourAreas::key(destination, within)];
   if (ways.known) return;
-  const Leg& leg = last_[destination];
-  load_.assign(load_.size(), 0);
-  lost_ = 0;
-  value_.assign(leg.begin.size(), 0);
+  const DetourLegs::Leg& leg = legs_.to_hosts(destination);
+  begin_way();
+  legs_.begin(leg);
   for (std::uint32_t v = 0; v < groups_.size(); ++v) {
-    if (!groups_.is_near(destination, v)) put(leg.behind, v, areas_.odds(v, destination, within));
+    if (!groups_.is_near(destination, v)) legs_.put(leg.behind, v, areas_.odds(v, destination, within));
   }
-  carry(leg);
+  legs_.carry(leg, found_);
   ways = take_ways();
 }
 
-void DetourBalance::find_pair(const Pair& pair, PairWays& ways) {
-  const Leg& leg = last_[pair.to];
+void DetourWays::find_pair(const DetourPair& pair, PairWays& ways) {
+  const DetourLegs::Leg& leg = legs_.to_hosts(pair.to);
   const bool within = areas_.is_within(pair.from, pair.to);
-  load_.assign(load_.size(), 0);
-  lost_ = 0;
-  value_.assign(leg.begin.size(), 0);
-  put(leg.first, pair.from, 1);
-  carry(leg);
+  begin_way();
+  legs_.begin(leg);
+  legs_.put(leg.first, pair.from, 1);
+  legs_.carry(leg, found_);
   ways.direct = take_ways();
-  load_.assign(load_.size(), 0);
-  lost_ = 0;
+  begin_way();
   for (const std::uint32_t v : groups_.near(pair.to)) {
     if (groups_.is_near(v, pair.from)) continue;
-    value_.assign(to_via_[v].begin.size(), 0);
-    put(to_via_[v].first, pair.from, areas_.odds(v, pair.from, within));
-    carry(to_via_[v]);
+    legs_.begin(legs_.to_switches(v));
+    legs_.put(legs_.to_switches(v).first, pair.from, areas_.odds(v, pair.from, within));
+    legs_.carry(legs_.to_switches(v), found_);
   }
-  value_.assign(leg.begin.size(), 0);
+  legs_.begin(leg);
   for (const std::uint32_t v : groups_.near(pair.from)) {
-    if (!groups_.is_near(pair.to, v)) put(leg.behind, v, areas_.odds(v, pair.to, within));
+    if (!groups_.is_near(pair.to, v)) legs_.put(leg.behind, v, areas_.odds(v, pair.to, within));
   }
-  carry(leg);
+  legs_.carry(leg, found_);
   ways.none = take_ways();
 }
 
-// What load_ and lost_ hold.
-DetourBalance::Ways DetourBalance::take_ways() {
-  Ways ways{.begin = parts_.size(), .end = 0, .lost = lost_, .known = true};
-  for (const std::uint32_t c : between_) {
-    if (load_[c] > 0) parts_.push_back({c, load_[c]});
+void DetourWays::begin_way() {
+  found_.on.assign(capacity_.size(), 0);
+  found_.lost = 0;
+}
+
+DetourWays::Ways DetourWays::take_ways() {
+  Ways ways{.begin = parts_.size(), .end = 0, .lost = found_.lost, .known = true};
+  for (const std::uint32_t c : legs_.between()) {
+    if (found_.on[c] > 0) parts_.push_back({c, found_.on[c]});
   }
   ways.end = parts_.size();
   return ways;
@@ -114,14 +119,14 @@ DetourBalance::Ways DetourBalance::take_ways() {
 // ---- Those of the pairs at hand ----
 
 // What of them counts now: all, or only channels that some shares could fill, as others never cost anything.
-void DetourBalance::select_ways(std::span<const Pair> pairs, bool narrow) {
-  counted_ = between_;
+void DetourWays::select_ways(std::span<const DetourPair> pairs, bool narrow) {
+  counted_.assign(legs_.between().begin(), legs_.between().end());
   if (narrow) {
     const std::vector<double> most = most_load(pairs);
     constexpr double kRounding = 1e-9;
     std::erase_if(counted_, [&](std::uint32_t c) { return most[c] <= capacity_[c] * (1 - kRounding); });
   }
-  is_counted_.assign(load_.size(), false);
+  is_counted_.assign(capacity_.size(), false);
   for (const std::uint32_t c : counted_) is_counted_[c] = true;
   counted_parts_.clear();
   const auto select = [&](const Ways& ways) {
@@ -144,35 +149,36 @@ void DetourBalance::select_ways(std::span<const Pair> pairs, bool narrow) {
 }
 
 // If all went by detours and straight too.
-std::vector<double> DetourBalance::most_load(std::span<const Pair> pairs) const {
-  std::vector<double> most(load_.size()), sent(2 * groups_.size()), received(2 * groups_.size());
+std::vector<double> DetourWays::most_load(std::span<const DetourPair> pairs) const {
+  std::vector<double> most(capacity_.size()), sent(2 * groups_.size()), received(2 * groups_.size());
   const auto add = [&](const Ways& ways, double amount) {
     for (std::size_t i = ways.begin; i < ways.end; ++i) most[parts_[i].channel] += amount * parts_[i].share;
   };
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     add(pair_ways_[ways_of_[i]].direct, pairs[i].offered);
-    sent[sender_of(pairs[i])] += pairs[i].offered;
-    received[receiver_of(pairs[i])] += pairs[i].offered;
+    sent[areas_.sender_of(pairs[i])] += pairs[i].offered;
+    received[areas_.receiver_of(pairs[i])] += pairs[i].offered;
   }
   for (const std::uint32_t group : senders_) add(first_ways_[group], sent[group]);
   for (const std::uint32_t group : receivers_) add(last_ways_[group], received[group]);
   return most;
 }
 
-void DetourBalance::add_load(const Ways& ways, double amount) {
+void DetourWays::add_load(const Ways& ways, double amount, std::vector<double>& load) const {
   for (std::size_t i = ways.begin; i < ways.end; ++i) {
-    load_[counted_parts_[i].channel] += amount * counted_parts_[i].share;
+    load[counted_parts_[i].channel] += amount * counted_parts_[i].share;
   }
 }
 
-void DetourBalance::carry_kept_direct(std::span<const Pair> pairs) {
+void DetourWays::carry_direct(std::span<const DetourPair> pairs, std::span<const double> near,
+                              std::vector<double>& load) const {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const Pair& pair = pairs[i];
-    add_load(counted_pairs_[i].direct, pair.offered * (1 - pair.detoured * (1 - near_[i])));
+    const DetourPair& pair = pairs[i];
+    add_load(counted_pairs_[i].direct, pair.offered * (1 - pair.detoured * (1 - near[i])), load);
   }
 }
 
-bool DetourBalance::carry_kept_detours(std::span<const Pair> pairs) {
+bool DetourWays::carry_detours(std::span<const DetourPair> pairs, std::vector<double>& load) {
   sent_.assign(2 * groups_.size(), 0);
   received_.assign(2 * groups_.size(), 0);
   bool any = false;
@@ -180,43 +186,44 @@ bool DetourBalance::carry_kept_detours(std::span<const Pair> pairs) {
     const double detoured = pairs[i].offered * pairs[i].detoured;
     if (pairs[i].detoured > 0) any = true;
     if (detoured == 0) continue;
-    sent_[sender_of(pairs[i])] += detoured;
-    received_[receiver_of(pairs[i])] += detoured;
-    add_load(counted_pairs_[i].none, -detoured);
+    sent_[areas_.sender_of(pairs[i])] += detoured;
+    received_[areas_.receiver_of(pairs[i])] += detoured;
+    add_load(counted_pairs_[i].none, -detoured, load);
   }
   for (const std::uint32_t group : senders_) {
-    if (sent_[group] > 0) add_load(counted_first_[group], sent_[group]);
+    if (sent_[group] > 0) add_load(counted_first_[group], sent_[group], load);
   }
   for (const std::uint32_t group : receivers_) {
-    if (received_[group] > 0) add_load(counted_last_[group], received_[group]);
+    if (received_[group] > 0) add_load(counted_last_[group], received_[group], load);
   }
   return any;
 }
 
-double DetourBalance::price_of(const Ways& ways) const {
-  double sum = ways.lost > 0 ? ways.lost * kNoWay : 0;
+double DetourWays::price_of(const Ways& ways, std::span<const double> prices) const {
+  double sum = ways.lost > 0 ? ways.lost * DetourLegs::kNoWay : 0;
   for (std::size_t i = ways.begin; i < ways.end; ++i) {
-    sum += price_[counted_parts_[i].channel] * counted_parts_[i].share;
+    sum += prices[counted_parts_[i].channel] * counted_parts_[i].share;
   }
   return sum;
 }
 
-void DetourBalance::price_kept(std::span<const Pair> pairs) {
-  direct_cost_.assign(pairs.size(), 0);
-  detour_cost_.assign(pairs.size(), 0);
+void DetourWays::price_pairs(std::span<const DetourPair> pairs, std::span<const double> near,
+                             std::span<const double> prices, DetourCosts& costs) {
+  costs.direct.assign(pairs.size(), 0);
+  costs.detour.assign(pairs.size(), 0);
   first_cost_.assign(2 * groups_.size(), -1);
   last_cost_.assign(2 * groups_.size(), -1);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const Pair& pair = pairs[i];
+    const DetourPair& pair = pairs[i];
     const PairWays& ways = counted_pairs_[i];
-    direct_cost_[i] = (1 - near_[i]) * price_of(ways.direct);
+    costs.direct[i] = (1 - near[i]) * price_of(ways.direct, prices);
     // Where nothing waits on direct ways, all go there, whatever detours cost.
-    if (direct_cost_[i] <= 0) continue;
-    double& first = first_cost_[sender_of(pair)];
-    double& last = last_cost_[receiver_of(pair)];
-    if (first < 0) first = price_of(counted_first_[sender_of(pair)]);
-    if (last < 0) last = price_of(counted_last_[receiver_of(pair)]);
-    detour_cost_[i] = first + last - price_of(ways.none);
+    if (costs.direct[i] <= 0) continue;
+    double& first = first_cost_[areas_.sender_of(pair)];
+    double& last = last_cost_[areas_.receiver_of(pair)];
+    if (first < 0) first = price_of(counted_first_[areas_.sender_of(pair)], prices);
+    if (last < 0) last = price_of(counted_last_[areas_.receiver_of(pair)], prices);
+    costs.detour[i] = first + last - price_of(ways.none, prices);
   }
 }
 

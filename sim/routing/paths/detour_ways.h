@@ -1,0 +1,94 @@
+// The ways of the groups that send, each worked out once: with them a round of a balance costs what these
+// groups' ways are long, not what the network is large.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/routing/paths/detour_areas.h"
+#include "sim/routing/paths/detour_legs.h"
+#include "sim/routing/paths/host_groups.h"
+
+namespace weft::routing {
+
+// What ways of pairs cost, by pair; of detours those that are some.
+struct DetourCosts {
+  std::vector<double> direct, detour;
+};
+
+// Ways are kept from call to call, as they follow from the network alone: up to 256 MiB and those of one
+// call.
+class DetourWays {
+ public:
+  // All must outlive it.
+  DetourWays(const HostGroups& groups, const DetourAreas& areas, DetourLegs& legs,
+             const std::vector<double>& capacity)
+      : groups_(groups), areas_(areas), legs_(legs), capacity_(capacity) {}
+
+  // Finds the ways of these pairs, unless all legs are no longer than they are: then false. `narrow`: loads
+  // that fit anyway needn't be known. All below is of the same pairs.
+  bool prepare(std::span<const DetourPair> pairs, bool narrow);
+  // Channels whose loads are to be known.
+  std::span<const std::uint32_t> counted() const { return counted_; }
+
+  // Adds to the loads of these channels. `near`: by pair, odds of detours that are none.
+  void carry_direct(std::span<const DetourPair> pairs, std::span<const double> near,
+                    std::vector<double>& load) const;
+  // If there are no detours, false.
+  bool carry_detours(std::span<const DetourPair> pairs, std::vector<double>& load);
+  // `prices`: by channel.
+  void price_pairs(std::span<const DetourPair> pairs, std::span<const double> near,
+                   std::span<const double> prices, DetourCosts& costs);
+
+ private:
+  // What a flow of 1 puts on channels between switches, in parts_; `lost`: what has no way on.
+  struct Part {
+    std::uint32_t channel = 0;
+    double share = 0;
+  };
+  struct Ways {
+    std::size_t begin = 0, end = 0;
+    double lost = 0;
+    bool known = false;
+  };
+  struct PairWays {
+    Ways direct, none;  // none: of detours by hosts near the other end, which aren't any
+  };
+
+  bool is_worth_it(std::span<const DetourPair> pairs);
+  void find_ways(std::span<const DetourPair> pairs);
+  void find_first(std::uint32_t source, bool within);
+  void find_last(std::uint32_t destination, bool within);
+  void find_pair(const DetourPair& pair, PairWays& ways);
+  void begin_way();
+  Ways take_ways();
+  void select_ways(std::span<const DetourPair> pairs, bool narrow);
+  std::vector<double> most_load(std::span<const DetourPair> pairs) const;
+  void add_load(const Ways& ways, double amount, std::vector<double>& load) const;
+  double price_of(const Ways& ways, std::span<const double> prices) const;
+
+  const HostGroups& groups_;
+  const DetourAreas& areas_;
+  DetourLegs& legs_;
+  const std::vector<double>& capacity_;       // by channel
+  Carried found_;                             // by the way at hand
+  std::vector<Part> parts_;                   // of all ways
+  std::vector<Ways> first_ways_, last_ways_;  // by key: of all detours, to and from their middles
+  std::unordered_map<std::uint64_t, std::uint32_t> number_of_;  // in pair_ways_
+  std::vector<PairWays> pair_ways_;
+  // Of the pairs at hand.
+  std::vector<std::uint32_t> senders_, receivers_;  // keys, ascending
+  std::vector<std::uint32_t> ways_of_;              // by pair: in pair_ways_
+  std::vector<std::uint32_t> counted_;
+  std::vector<char> is_counted_;                    // by channel
+  std::vector<Part> counted_parts_;                 // on these, of the ways of senders, receivers, pairs:
+  std::vector<Ways> counted_first_, counted_last_;  // by key
+  std::vector<PairWays> counted_pairs_;             // by pair
+  std::vector<double> sent_, received_;             // by key: by detours
+  std::vector<double> first_cost_, last_cost_;      // by key
+};
+
+}  // namespace weft::routing
