@@ -1,9 +1,6 @@
-// What a record has behind its times: the fields of each shape of call (tracer/format/README.md).
+#include "goal/import/mpi/trace_arguments.h"
+
 #include <fmt/core.h>
-
-#include <numeric>
-
-#include "goal/import/mpi/trace_reader.h"
 
 namespace weft::goal {
 
@@ -16,130 +13,69 @@ bool is_probe_for_message(Function f) { return f == Function::kMprobe || f == Fu
 
 }  // namespace
 
-namespace {
-
-std::uint64_t bytes_to_neighbors(const TraceRecord& record) {
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < record.destinations.size(); ++i) {
-    if (record.destinations[i] == trace::kProcNull) continue;
-    bytes += record.send_bytes.empty() ? record.bytes() : record.send_bytes[i];
-  }
-  return bytes;
-}
-
-}  // namespace
-
-std::uint64_t moved_bytes(const TraceRecord& record) {
-  switch (trace::function_info(record.function).shape) {
-    case Shape::kSend:
-    case Shape::kSendRequest:
-    case Shape::kSendrecv:
-    case Shape::kSendrecvRequest:
-      return record.peer == trace::kProcNull ? 0 : record.bytes();
-    case Shape::kPartitionedInit:
-      if (record.function == Function::kPrecv_init || record.peer == trace::kProcNull) return 0;
-      return record.partitions * record.bytes();
-    case Shape::kFile:
-    case Shape::kFileRequest:
-      return record.bytes();
-    case Shape::kOneSided:
-    case Shape::kOneSidedRequest:
-      return record.peer == trace::kProcNull ? 0 : record.bytes_out + record.bytes_in;
-    case Shape::kCollective:
-    case Shape::kCollectiveRequest:
-    case Shape::kCollectiveInit:
-      return std::accumulate(record.send_bytes.begin(), record.send_bytes.end(), record.bytes());
-    case Shape::kNeighbor:
-    case Shape::kNeighborRequest:
-    case Shape::kNeighborInit:
-      return bytes_to_neighbors(record);
-    default:
-      return 0;
-  }
-}
-
-bool begins_mpi(Function function) {
-  return function == Function::kInit || function == Function::kInit_thread ||
-         function == Function::kSession_init;
-}
-
-bool ends_mpi(Function function) {
-  return function == Function::kFinalize || function == Function::kSession_finalize;
-}
-
-bool makes_persistent(Function function) {
-  const Shape shape = trace::function_info(function).shape;
-  return shape == Shape::kCollectiveInit || shape == Shape::kNeighborInit ||
-         shape == Shape::kPartitionedInit ||
-         (function >= Function::kSend_init && function <= Function::kRecv_init);
-}
-
 // `posted`: what the receive asked for; not valid where that isn't known.
-void TraceReader::read_message(TraceMessage& message, std::uint8_t flags, const TraceMessage& posted) {
+void TraceArguments::read_message(TraceMessage& message, std::uint8_t flags, const TraceMessage& posted) {
   if ((flags & trace::kHasMessage) == 0) return;
   const bool as_posted = (flags & trace::kAsPosted) != 0, whole = (flags & trace::kAllAsPosted) != 0;
-  if (!posted.valid && (as_posted || whole)) fail("a message as its receive was posted, which is not known");
+  if (!posted.valid && (as_posted || whole))
+    values_.fail("a message as its receive was posted, which is not known");
   message.valid = true;
-  message.source = as_posted ? posted.source : small_signed("source");
-  message.tag = as_posted ? posted.tag : small_signed("tag");
-  message.bytes = whole ? posted.bytes : varint();
+  message.source = as_posted ? posted.source : values_.small_signed("source");
+  message.tag = as_posted ? posted.tag : values_.small_signed("tag");
+  message.bytes = whole ? posted.bytes : values_.varint();
 }
 
-void TraceReader::remember_posted(const TraceRecord& r, const TraceMessage& receive) {
-  if (header_.version < 3 || receive.source < 0 || receive.tag < 0 || r.error != 0) return;
+void TraceArguments::remember_posted(const TraceRecord& r, const TraceMessage& receive) {
+  if (values_.header().version < 3 || receive.source < 0 || receive.tag < 0 || r.error != 0) return;
   posted_[r.request] = {receive, makes_persistent(r.function)};
 }
 
-void TraceReader::read_posted(TraceRecord& r) {
-  r.comm = comm_id();
-  r.peer = small_signed("peer");
-  r.tag = small_signed("tag");
+void TraceArguments::read_posted(TraceRecord& r) {
+  r.comm = communicators_.read_id();
+  r.peer = values_.small_signed("peer");
+  r.tag = values_.small_signed("tag");
 }
 
-void TraceReader::read_size(TraceRecord& r) {
-  r.count = varint();
-  r.type_size = varint();
+void TraceArguments::read_size(TraceRecord& r) {
+  r.count = values_.varint();
+  r.type_size = values_.varint();
 }
 
-std::uint8_t TraceReader::read_flags() {
-  if (at_ == chunk_end_) fail("a record that is cut");
-  return *at_++;
-}
-
-std::uint64_t TraceReader::read_reference() {
-  const std::uint64_t back = varint_at_most(next_request_ - 1, "reference to a request");
+std::uint64_t TraceArguments::read_reference() {
+  const std::uint64_t back = values_.varint_at_most(next_request_ - 1, "reference to a request");
   return back == 0 ? trace::kUnknownRequest : next_request_ - back;
 }
 
-void TraceReader::read_polls(TraceRecord& r) {
-  r.polls = 1 + varint_at_most(UINT64_MAX - 1, "polls");
-  if (r.polls > 1) r.inside_ns = varint();
+void TraceArguments::read_polls(TraceRecord& r) {
+  r.polls = 1 + values_.varint_at_most(UINT64_MAX - 1, "polls");
+  if (r.polls > 1) r.inside_ns = values_.varint();
 }
 
-void TraceReader::read_probe(TraceRecord& r) {
+void TraceArguments::read_probe(TraceRecord& r) {
   read_posted(r);
-  const std::uint8_t bits = read_flags();
+  const std::uint8_t bits = values_.byte();
   r.flag = (bits & trace::kFound) != 0;
   if (!r.flag) read_polls(r);
   read_message(r.received, bits, {});
-  if (r.flag && is_probe_for_message(r.function)) r.message = varint();
+  if (r.flag && is_probe_for_message(r.function)) r.message = values_.varint();
 }
 
-void TraceReader::read_completions(TraceRecord& r) {
-  const std::uint8_t found = read_flags();
+void TraceArguments::read_completions(TraceRecord& r) {
+  const std::uint8_t found = values_.byte();
   r.flag = found != trace::kNothingFound;
-  r.requests_given = found == trace::kFoundOne
-                         ? 1
-                         : static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+  r.requests_given =
+      found == trace::kFoundOne
+          ? 1
+          : static_cast<std::uint32_t>(values_.varint_at_most(UINT32_MAX, "number of requests"));
   if (!r.flag) return read_polls(r);
-  const auto left = static_cast<std::uint64_t>(chunk_end_ - at_);
+  const auto left = values_.left();
   std::uint64_t n = r.requests_given;
-  if (found == trace::kFoundSome) n = varint_at_most(left, "completed requests");
-  if (n > left) fail(fmt::format("{} completed requests in a record that is cut", n));
+  if (found == trace::kFoundSome) n = values_.varint_at_most(left, "completed requests");
+  if (n > left) values_.fail(fmt::format("{} completed requests in a record that is cut", n));
   while (n-- > 0) {
     TraceCompletion& done = r.completions.emplace_back();
     done.request = read_reference();
-    const std::uint8_t bits = read_flags();
+    const std::uint8_t bits = values_.byte();
     done.cancelled = (bits & trace::kCancelled) != 0;
     const auto posted = posted_.find(done.request);
     read_message(done.message, bits, posted == posted_.end() ? TraceMessage{} : posted->second.message);
@@ -147,106 +83,111 @@ void TraceReader::read_completions(TraceRecord& r) {
   }
 }
 
-void TraceReader::read_started(TraceRecord& r) {
-  std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "started requests");
+void TraceArguments::read_started(TraceRecord& r) {
+  std::uint64_t n = values_.length("started requests");
   while (n-- > 0) r.started.push_back(read_reference());
 }
 
-void TraceReader::read_collective(TraceRecord& r) {
-  r.comm = comm_id();
-  const std::uint8_t bits = read_flags();
+void TraceArguments::read_vector(std::vector<std::uint64_t>& values) {
+  std::uint64_t n = values_.length("length of a vector");
+  while (n-- > 0) values.push_back(values_.varint());
+}
+
+void TraceArguments::read_collective(TraceRecord& r) {
+  r.comm = communicators_.read_id();
+  const std::uint8_t bits = values_.byte();
   r.in_place = (bits & trace::kInPlace) != 0;
-  if ((bits & trace::kHasRoot) != 0) r.root = small_signed("root");
+  if ((bits & trace::kHasRoot) != 0) r.root = values_.small_signed("root");
   read_size(r);
   if ((bits & trace::kHasReceiveCount) != 0) {
-    r.recv_count = varint();
-    r.recv_type_size = varint();
+    r.recv_count = values_.varint();
+    r.recv_type_size = values_.varint();
   }
   if ((bits & trace::kHasSendVector) != 0) read_vector(r.send_bytes);
   if ((bits & trace::kHasReceiveVector) != 0) read_vector(r.recv_bytes);
 }
 
-void TraceReader::read_matched(Shape shape, TraceRecord& r) {
-  r.comm = comm_id();
-  r.message = varint();
+void TraceArguments::read_matched(Shape shape, TraceRecord& r) {
+  r.comm = communicators_.read_id();
+  r.message = values_.varint();
   read_size(r);
   if (shape == Shape::kMessageRecv) {
-    read_message(r.received, read_flags(), {});
+    read_message(r.received, values_.byte(), {});
   } else {
     r.request = next_request_++;
   }
 }
 
-void TraceReader::read_operation(Shape shape, TraceRecord& r) {
+void TraceArguments::read_operation(Shape shape, TraceRecord& r) {
   if (shape >= Shape::kNeighbor) return read_neighbors(r);
   read_collective(r);
 }
 
-void TraceReader::read_ranks(std::vector<std::int32_t>& ranks) {
-  std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "length of a list of ranks");
-  while (n-- > 0) ranks.push_back(small_signed("rank"));
+void TraceArguments::read_ranks(std::vector<std::int32_t>& ranks) {
+  std::uint64_t n = values_.length("length of a list of ranks");
+  while (n-- > 0) ranks.push_back(values_.small_signed("rank"));
 }
 
-void TraceReader::read_neighbors(TraceRecord& r) {
-  r.comm = comm_id();
+void TraceArguments::read_neighbors(TraceRecord& r) {
+  r.comm = communicators_.read_id();
   read_ranks(r.destinations);
   read_ranks(r.sources);
-  const std::uint8_t bits = read_flags();
+  const std::uint8_t bits = values_.byte();
   read_size(r);
-  r.recv_count = varint();
-  r.recv_type_size = varint();
+  r.recv_count = values_.varint();
+  r.recv_type_size = values_.varint();
   if ((bits & trace::kHasSendVector) != 0) {
-    for (std::size_t i = 0; i < r.destinations.size(); ++i) r.send_bytes.push_back(varint());
+    for (std::size_t i = 0; i < r.destinations.size(); ++i) r.send_bytes.push_back(values_.varint());
   }
   if ((bits & trace::kHasReceiveVector) != 0) {
-    for (std::size_t i = 0; i < r.sources.size(); ++i) r.recv_bytes.push_back(varint());
+    for (std::size_t i = 0; i < r.sources.size(); ++i) r.recv_bytes.push_back(values_.varint());
   }
 }
 
-void TraceReader::read_file(Shape shape, TraceRecord& r) {
+void TraceArguments::read_file(Shape shape, TraceRecord& r) {
   read_size(r);
   if (shape == Shape::kFileRequest) r.request = next_request_++;
 }
 
-void TraceReader::read_partitions(Shape shape, TraceRecord& r) {
+void TraceArguments::read_partitions(Shape shape, TraceRecord& r) {
   constexpr std::uint64_t kMostPartitions = 0x7FFFFFFF;  // they are counted by int
   if (shape == Shape::kPartitionedInit) {
     read_posted(r);
-    r.partitions = static_cast<std::uint32_t>(varint_at_most(kMostPartitions, "number of partitions"));
+    r.partitions =
+        static_cast<std::uint32_t>(values_.varint_at_most(kMostPartitions, "number of partitions"));
     read_size(r);
     r.request = next_request_++;
     return;
   }
   if (shape == Shape::kArrived) {
-    r.flag = read_flags() != 0;
-    r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+    r.flag = values_.byte() != 0;
+    r.requests_given = static_cast<std::uint32_t>(values_.varint_at_most(UINT32_MAX, "number of requests"));
     if (!r.flag) return read_polls(r);
     r.request = read_reference();
-    r.ready.push_back(static_cast<std::uint32_t>(varint_at_most(kMostPartitions, "partition")));
+    r.ready.push_back(static_cast<std::uint32_t>(values_.varint_at_most(kMostPartitions, "partition")));
     return;
   }
   r.request = read_reference();
-  std::uint64_t n =
-      varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "length of a list of partitions");
+  std::uint64_t n = values_.length("length of a list of partitions");
   std::int64_t partition = 0;
   while (n-- > 0) {
-    partition += small_signed("partition");
+    partition += values_.small_signed("partition");
     if (partition < 0 || partition > static_cast<std::int64_t>(kMostPartitions))
-      fail(fmt::format("partition {}", partition));
+      values_.fail(fmt::format("partition {}", partition));
     r.ready.push_back(static_cast<std::uint32_t>(partition));
   }
 }
 
-void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
-  if (shape == Shape::kWindowCreate) r.comm = comm_id();
-  if (shape == Shape::kWindowTest) r.flag = read_flags() != 0;
-  r.window = varint_at_most(UINT32_MAX, "number of a window");
+void TraceArguments::read_one_sided(Shape shape, TraceRecord& r) {
+  if (shape == Shape::kWindowCreate) r.comm = communicators_.read_id();
+  if (shape == Shape::kWindowTest) r.flag = values_.byte() != 0;
+  r.window = values_.varint_at_most(UINT32_MAX, "number of a window");
   switch (shape) {
     case Shape::kWindowCreate:
-      r.window_bytes = varint();
+      r.window_bytes = values_.varint();
       break;
     case Shape::kWindowTarget:
-      r.peer = small_signed("target");
+      r.peer = values_.small_signed("target");
       break;
     case Shape::kWindowGroup:
       read_ranks(r.group);
@@ -256,9 +197,9 @@ void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
       break;
     case Shape::kOneSided:
     case Shape::kOneSidedRequest:
-      r.peer = small_signed("target");
-      r.bytes_out = varint();
-      r.bytes_in = varint();
+      r.peer = values_.small_signed("target");
+      r.bytes_out = values_.varint();
+      r.bytes_in = values_.varint();
       if (shape == Shape::kOneSidedRequest) r.request = next_request_++;
       break;
     default:
@@ -266,27 +207,27 @@ void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
   }
 }
 
-void TraceReader::read_exchange(Shape shape, TraceRecord& r) {
+void TraceArguments::read_exchange(Shape shape, TraceRecord& r) {
   read_posted(r);
   read_size(r);
-  r.recv_peer = small_signed("peer");
-  r.recv_tag = small_signed("tag");
-  r.recv_count = varint();
-  r.recv_type_size = varint();
+  r.recv_peer = values_.small_signed("peer");
+  r.recv_tag = values_.small_signed("tag");
+  r.recv_count = values_.varint();
+  r.recv_type_size = values_.varint();
   const TraceMessage posted{true, r.recv_peer, r.recv_tag, r.recv_posted_bytes()};
-  if (shape == Shape::kSendrecv) return read_message(r.received, read_flags(), posted);
+  if (shape == Shape::kSendrecv) return read_message(r.received, values_.byte(), posted);
   r.request = next_request_++;
   remember_posted(r, posted);
 }
 
-void TraceReader::read_status(TraceRecord& r) {
-  r.flag = read_flags() != 0;
-  r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+void TraceArguments::read_status(TraceRecord& r) {
+  r.flag = values_.byte() != 0;
+  r.requests_given = static_cast<std::uint32_t>(values_.varint_at_most(UINT32_MAX, "number of requests"));
   if (!r.flag) return read_polls(r);
   r.request = read_reference();
 }
 
-void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
+void TraceArguments::read(Shape shape, TraceRecord& r) {
   switch (shape) {
     case Shape::kPlain:
       break;
@@ -301,7 +242,7 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
     case Shape::kRecv:
       read_posted(r);
       read_size(r);
-      read_message(r.received, read_flags(), {true, r.peer, r.tag, r.bytes()});
+      read_message(r.received, values_.byte(), {true, r.peer, r.tag, r.bytes()});
       break;
     case Shape::kSendrecv:
     case Shape::kSendrecvRequest:
@@ -341,12 +282,9 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
     case Shape::kCommCreate:
     case Shape::kCommCreateRequest:
     case Shape::kComm:
-      r.comm = comm_id();
-      if (shape != Shape::kComm) r.new_comm = comm_id();
+      r.comm = communicators_.read_id();
+      if (shape != Shape::kComm) r.new_comm = communicators_.read_id();
       if (shape == Shape::kCommCreateRequest) r.request = next_request_++;
-      break;
-    case Shape::kUndecoded:
-      read_name(r);
       break;
     case Shape::kDevice:
       read_device(r);
@@ -357,26 +295,17 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
   }
 }
 
-void TraceReader::read_device(TraceRecord& r) {
-  r.device.function = static_cast<trace::DeviceFunction>(read_flags());
+void TraceArguments::read_device(TraceRecord& r) {
+  r.device.function = static_cast<trace::DeviceFunction>(values_.byte());
   const trace::DeviceFunctionInfo info = trace::device_function_info(r.device.function);
   if (info.name == nullptr) {
-    --at_;
-    fail(fmt::format("device call {}: no such call in version {}", *at_, trace::kVersion));
+    values_.fail_at_last(fmt::format("device call {}: no such call in version {}",
+                                     static_cast<unsigned>(r.device.function), trace::kVersion));
   }
   r.name = info.name;
   for (std::size_t i = 0; i < trace::device_field_count(info.shape); ++i) {
-    r.device.fields[i] = signed_varint();
+    r.device.fields[i] = values_.signed_varint();
   }
-}
-
-void TraceReader::read_name(TraceRecord& r) {
-  const std::uint64_t index = varint();
-  if (index >= names_.size()) fail(fmt::format("a call of function {}, which has no name", index));
-  r.name = names_[index];
-  // A count that follows says the same; but a file that is cut may lack it.
-  ++counters_[index].calls;
-  counters_[index].ns += r.leave_ns - r.enter_ns;
 }
 
 }  // namespace weft::goal
