@@ -51,7 +51,7 @@ std::vector<ParameterSpec> parameters_of_datacenters() {
   return all;
 }
 
-const ModuleInfo& info() {
+const ModuleInfo& datacenters_info() {
   static const ModuleInfo info = {
       .name = "datacenters",
       .summary = "Two or more networks joined by long links with a latency, rate and loss of their own.",
@@ -206,7 +206,7 @@ Link read_long_link(const Parameters& parameters) {
   return link;
 }
 
-Topology build_family(const Parameters& parameters) {
+Topology build_datacenters(const Parameters& parameters) {
   const Link link = read_long_link(parameters);
   const std::vector<Topology> networks = named_networks(parameters);
   const std::uint32_t sites = count_sites(parameters, networks.size());
@@ -219,7 +219,7 @@ Topology build_family(const Parameters& parameters) {
     parameters.fail("sites", fmt::format("{} sites have more than {} hosts then", sites, kMostHosts));
   }
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(datacenters_info().name, parameters));
   for (const Topology& network : networks) {
     for (const std::string& note : network.notes()) topology.add_note(note);
   }
@@ -232,6 +232,6 @@ Topology build_family(const Parameters& parameters) {
 
 }  // namespace
 
-Family datacenters_family() { return {info(), build_family}; }
+Family datacenters_family() { return {datacenters_info(), build_datacenters}; }
 
 }  // namespace weft::topologies

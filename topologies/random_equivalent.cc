@@ -43,7 +43,7 @@ RouterLinks redraw(std::uint32_t routers, const RouterLinks& links, bool paralle
   return links;
 }
 
-const ModuleInfo& info() {
+const ModuleInfo& random_equivalent_info() {
   static const ModuleInfo info = {
       .name = "random_equivalent",
       .summary = "Another network with the links between its routers drawn at random: a control.",
@@ -56,7 +56,7 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build_family(const Parameters& parameters) {
+Topology build_random_equivalent(const Parameters& parameters) {
   return random_equivalent(build(read_inner_network(parameters)),
                            static_cast<std::uint64_t>(parameters.integer("seed")));
 }
@@ -106,6 +106,6 @@ Topology random_equivalent(const Topology& of, std::uint64_t seed) {
   return topology;
 }
 
-Family random_equivalent_family() { return {info(), build_family}; }
+Family random_equivalent_family() { return {random_equivalent_info(), build_random_equivalent}; }
 
 }  // namespace weft::topologies

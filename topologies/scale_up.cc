@@ -46,7 +46,7 @@ std::vector<ParameterSpec> parameters_of_scale_up() {
   return all;
 }
 
-const ModuleInfo& info() {
+const ModuleInfo& scale_up_info() {
   static const ModuleInfo info = {
       .name = "scale_up",
       .summary = "Nodes of several accelerators with an inner network (DGX, NVL72) as the hosts of another.",
@@ -326,9 +326,9 @@ void check_outer(const Parameters& parameters, const Topology& outer, const Doma
   }
 }
 
-Topology build_family(const Parameters& parameters) {
+Topology build_scale_up(const Parameters& parameters) {
   const Domain domain = read_domain(parameters);
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(scale_up_info().name, parameters));
   add_notes(topology, domain);
   if (parameters.text("of").empty()) {
     std::vector<std::string> unused = {"nics", "outer_links"};
@@ -356,6 +356,8 @@ Topology build_family(const Parameters& parameters) {
 
 }  // namespace
 
-Family scale_up_family() { return {.info = info(), .build = build_family, .has_accelerators = true}; }
+Family scale_up_family() {
+  return {.info = scale_up_info(), .build = build_scale_up, .has_accelerators = true};
+}
 
 }  // namespace weft::topologies

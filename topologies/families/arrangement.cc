@@ -10,7 +10,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& arrangement_info() {
   static const ModuleInfo info = {
       .name = "arrangement",
       .summary = "Arrangement graph: n!/(n - k)! routers of degree k(n - k), diameter ⌊3k/2⌋.",
@@ -28,7 +28,7 @@ const ModuleInfo& info() {
 }
 
 // 0: too many to count on.
-std::uint64_t routers(std::uint32_t n, std::uint32_t k) {
+std::uint64_t arrangement_routers(std::uint32_t n, std::uint32_t k) {
   std::uint64_t count = 1;
   for (std::uint32_t i = 0; i < k; ++i) {
     count *= n - i;
@@ -36,13 +36,15 @@ std::uint64_t routers(std::uint32_t n, std::uint32_t k) {
   }
   return count;
 }
-std::uint64_t endpoints(std::uint32_t n, std::uint32_t k) { return routers(n, k) * (n + 1); }
-std::vector<std::uint32_t> possible_n(std::uint32_t k) {
-  return within_limit(all_from(k + 1, 2048), [k](std::uint32_t n) { return endpoints(n, k); });
+std::uint64_t arrangement_endpoints(std::uint32_t n, std::uint32_t k) {
+  return arrangement_routers(n, k) * (n + 1);
+}
+std::vector<std::uint32_t> arrangement_possible_n(std::uint32_t k) {
+  return within_limit(all_from(k + 1, 2048), [k](std::uint32_t n) { return arrangement_endpoints(n, k); });
 }
 std::vector<std::uint32_t> possible_k(std::uint32_t n) {
   return within_limit(all_from(1, std::min(n - 1, std::uint32_t{32})),
-                      [n](std::uint32_t k) { return endpoints(n, k); });
+                      [n](std::uint32_t k) { return arrangement_endpoints(n, k); });
 }
 
 using Choice = std::vector<std::uint32_t>;  // the symbol of each place
@@ -64,8 +66,8 @@ std::vector<Choice> choices(std::uint32_t n, std::uint32_t k) {
   return found;
 }
 
-Topology build(const Parameters& parameters) {
-  const std::uint32_t n = read_possible(parameters, "n", possible_n(1), "");
+Topology build_arrangement(const Parameters& parameters) {
+  const std::uint32_t n = read_possible(parameters, "n", arrangement_possible_n(1), "");
   const std::uint32_t k = read_possible(parameters, "k", possible_k(n), "");
   const std::vector<Choice> all = choices(n, k);
   RouterNetwork network;
@@ -82,19 +84,19 @@ Topology build(const Parameters& parameters) {
       }
     }
   }
-  return build_routers(info().name, parameters, network, n + 1);
+  return build_routers(arrangement_info().name, parameters, network, n + 1);
 }
 
 // Two places: diameter 3, as most low-diameter networks of such sizes have it.
-SizeParameters size_for(std::uint64_t wanted) {
+SizeParameters size_arrangement(std::uint64_t wanted) {
   constexpr std::uint32_t kPlaces = 2;
-  const std::uint32_t n = least_size(info().name, wanted, possible_n(kPlaces),
-                                     [](std::uint32_t size) { return endpoints(size, kPlaces); });
+  const std::uint32_t n = least_size(arrangement_info().name, wanted, arrangement_possible_n(kPlaces),
+                                     [](std::uint32_t size) { return arrangement_endpoints(size, kPlaces); });
   return {{"n", std::to_string(n)}, {"k", std::to_string(kPlaces)}};
 }
 
 }  // namespace
 
-Family arrangement() { return {info(), build, size_for}; }
+Family arrangement() { return {arrangement_info(), build_arrangement, size_arrangement}; }
 
 }  // namespace weft::topologies

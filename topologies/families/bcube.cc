@@ -10,10 +10,10 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::uint32_t kMostPorts = 2048;
-constexpr std::uint32_t kMostLevels = 21;
+constexpr std::uint32_t kMostBcubePorts = 2048;
+constexpr std::uint32_t kMostBcubeLevels = 21;
 
-const ModuleInfo& info() {
+const ModuleInfo& bcube_info() {
   static const ModuleInfo info = {
       .name = "bcube",
       .summary = "BCube(n, k): n^(k+1) servers that forward, k + 1 levels of n-port switches between them.",
@@ -36,14 +36,14 @@ std::uint64_t power(std::uint64_t n, std::uint32_t exponent) {
   return result;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_bcube(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
-  const std::uint32_t n = count_parameter(parameters, "n", kMostPorts);
+  const std::uint32_t n = count_parameter(parameters, "n", kMostBcubePorts);
   if (n < 2) parameters.fail("n", "it must be from 2 to 2048; the nearest is 2");
   const std::int64_t k = parameters.integer("k");
-  if (k < 0 || k >= kMostLevels) {
-    parameters.fail("k", fmt::format("it must be from 0 to {}; the nearest is {}", kMostLevels - 1,
-                                     k < 0 ? 0 : kMostLevels - 1));
+  if (k < 0 || k >= kMostBcubeLevels) {
+    parameters.fail("k", fmt::format("it must be from 0 to {}; the nearest is {}", kMostBcubeLevels - 1,
+                                     k < 0 ? 0 : kMostBcubeLevels - 1));
   }
   const auto levels = static_cast<std::uint32_t>(k + 1);
   if (power(n, levels) > kMostHosts) {
@@ -52,7 +52,7 @@ Topology build(const Parameters& parameters) {
   const auto servers = static_cast<std::uint32_t>(power(n, levels));
   const Link inside = link_inside_host(parameters, cabling, levels);
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(bcube_info().name, parameters));
   std::vector<Vertex> server(servers);
   for (std::uint32_t s = 0; s < servers; ++s) {
     server[s] = topology.add_host_router(fmt::format("server {}", s), s / n);
@@ -73,7 +73,7 @@ Topology build(const Parameters& parameters) {
 }
 
 // The fewest levels with which switches of 64 ports are enough.
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_bcube(std::uint64_t endpoints) {
   if (endpoints > kMostHosts) fail_too_many_endpoints("bcube", endpoints, kMostHosts);
   std::uint32_t levels = 2;
   while (power(64, levels) < endpoints) ++levels;
@@ -84,6 +84,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family bcube() { return {info(), build, size_for}; }
+Family bcube() { return {bcube_info(), build_bcube, size_bcube}; }
 
 }  // namespace weft::topologies

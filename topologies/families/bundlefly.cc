@@ -9,7 +9,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& bundlefly_info() {
   static const ModuleInfo info = {
       .name = "bundlefly",
       .summary =
@@ -28,20 +28,21 @@ const ModuleInfo& info() {
   return info;
 }
 
-std::uint32_t degree(std::uint32_t q1, std::uint32_t q2) { return mms_degree(q1) + (q2 - 1) / 2; }
-std::uint64_t endpoints(std::uint32_t q1, std::uint32_t q2) {
-  return std::uint64_t{2} * q1 * q1 * q2 * (degree(q1, q2) / 3);
+std::uint32_t bundlefly_degree(std::uint32_t q1, std::uint32_t q2) { return mms_degree(q1) + (q2 - 1) / 2; }
+std::uint64_t bundlefly_endpoints(std::uint32_t q1, std::uint32_t q2) {
+  return std::uint64_t{2} * q1 * q1 * q2 * (bundlefly_degree(q1, q2) / 3);
 }
 std::vector<std::uint32_t> possible_q1() {
-  return within_limit(mms_sizes(256), [](std::uint32_t q1) { return endpoints(q1, 5); });
+  return within_limit(mms_sizes(256), [](std::uint32_t q1) { return bundlefly_endpoints(q1, 5); });
 }
-std::vector<std::uint32_t> possible_q2(std::uint32_t q1) {
-  return within_limit(paley_sizes(2048), [q1](std::uint32_t q2) { return endpoints(q1, q2); });
+std::vector<std::uint32_t> bundlefly_possible_q2(std::uint32_t q1) {
+  return within_limit(paley_sizes(2048), [q1](std::uint32_t q2) { return bundlefly_endpoints(q1, q2); });
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_bundlefly(const Parameters& parameters) {
   const std::uint32_t q1 = read_possible(parameters, "q1", possible_q1(), "a prime power not ≡ 2 mod 4,");
-  const std::uint32_t q2 = read_possible(parameters, "q2", possible_q2(q1), "a prime power ≡ 1 mod 4,");
+  const std::uint32_t q2 =
+      read_possible(parameters, "q2", bundlefly_possible_q2(q1), "a prime power ≡ 1 mod 4,");
   const std::uint32_t bundles = 2 * q1 * q1;
   RouterNetwork network;
   for (std::uint32_t u = 0; u < bundles; ++u) {
@@ -50,23 +51,23 @@ Topology build(const Parameters& parameters) {
     }
   }
   network.links = star_product_with_paley(bundles, mms_links(GaloisField(q1)), GaloisField(q2));
-  return build_routers(info().name, parameters, network, degree(q1, q2) / 3);
+  return build_routers(bundlefly_info().name, parameters, network, bundlefly_degree(q1, q2) / 3);
 }
 
-SizeParameters size_for(std::uint64_t wanted) {
+SizeParameters size_bundlefly(std::uint64_t wanted) {
   std::vector<SizedShape> shapes;
   for (const std::uint32_t q1 : possible_q1()) {
-    for (const std::uint32_t q2 : possible_q2(q1)) {
-      shapes.push_back({degree(q1, q2) + degree(q1, q2) / 3,
-                        endpoints(q1, q2),
+    for (const std::uint32_t q2 : bundlefly_possible_q2(q1)) {
+      shapes.push_back({bundlefly_degree(q1, q2) + bundlefly_degree(q1, q2) / 3,
+                        bundlefly_endpoints(q1, q2),
                         {{"q1", std::to_string(q1)}, {"q2", std::to_string(q2)}}});
     }
   }
-  return least_ports(info().name, wanted, shapes);
+  return least_ports(bundlefly_info().name, wanted, shapes);
 }
 
 }  // namespace
 
-Family bundlefly() { return {info(), build, size_for}; }
+Family bundlefly() { return {bundlefly_info(), build_bundlefly, size_bundlefly}; }
 
 }  // namespace weft::topologies

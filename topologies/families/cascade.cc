@@ -15,7 +15,7 @@ constexpr std::uint32_t kSlots = 16, kChassis = 6, kRouters = kSlots * kChassis;
 constexpr std::uint32_t kHosts = 4, kParallel = 3, kGlobalPorts = 10;
 constexpr std::uint32_t kChassisPerCabinet = 3;
 
-const ModuleInfo& info() {
+const ModuleInfo& cascade_info() {
   static const ModuleInfo info = {
       .name = "cascade",
       .summary =
@@ -42,12 +42,12 @@ void add_group(Topology& topology, const Vertex* router, const Cabling& cabling)
   }
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_cascade(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
   const std::uint32_t groups = count_parameter(parameters, "g", kMostGroups);
   const std::vector<GlobalLink> global = read_global_links(parameters, groups, kRouters * kGlobalPorts);
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(cascade_info().name, parameters));
   std::vector<Vertex> router(groups * kRouters);
   for (std::uint32_t r = 0; r < router.size(); ++r) {
     const std::uint32_t group = r / kRouters, chassis = r % kRouters / kSlots, slot = r % kSlots;
@@ -70,7 +70,7 @@ Topology build(const Parameters& parameters) {
   return topology;
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_cascade(std::uint64_t endpoints) {
   const std::uint32_t groups = least_size("cascade", endpoints, 1, kMostGroups, 1, [](std::uint32_t g) {
     return std::uint64_t{g} * kRouters * kHosts;
   });
@@ -79,6 +79,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family cascade() { return {info(), build, size_for}; }
+Family cascade() { return {cascade_info(), build_cascade, size_cascade}; }
 
 }  // namespace weft::topologies

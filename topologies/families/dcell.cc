@@ -10,10 +10,10 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::uint32_t kMostPorts = 2048;
-constexpr std::uint32_t kMostLevels = 4;  // even of 2-port switches, 5 levels have over 10^12 servers
+constexpr std::uint32_t kMostDcellPorts = 2048;
+constexpr std::uint32_t kMostDcellLevels = 4;  // even of 2-port switches, 5 levels have over 10^12 servers
 
-const ModuleInfo& info() {
+const ModuleInfo& dcell_info() {
   static const ModuleInfo info = {
       .name = "dcell",
       .summary =
@@ -36,14 +36,14 @@ std::vector<std::uint64_t> cell_sizes(std::uint64_t n, std::uint32_t k) {
   return sizes;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_dcell(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
-  const std::uint32_t n = count_parameter(parameters, "n", kMostPorts);
+  const std::uint32_t n = count_parameter(parameters, "n", kMostDcellPorts);
   if (n < 2) parameters.fail("n", "it must be from 2 to 2048; the nearest is 2");
   const std::int64_t k = parameters.integer("k");
-  if (k < 0 || k > kMostLevels) {
-    parameters.fail(
-        "k", fmt::format("it must be from 0 to {}; the nearest is {}", kMostLevels, k < 0 ? 0 : kMostLevels));
+  if (k < 0 || k > kMostDcellLevels) {
+    parameters.fail("k", fmt::format("it must be from 0 to {}; the nearest is {}", kMostDcellLevels,
+                                     k < 0 ? 0 : kMostDcellLevels));
   }
   const std::vector<std::uint64_t> sizes = cell_sizes(n, static_cast<std::uint32_t>(k));
   if (sizes.back() > kMostHosts) {
@@ -54,7 +54,7 @@ Topology build(const Parameters& parameters) {
   const auto servers = static_cast<std::uint32_t>(sizes.back());
   const Link inside = link_inside_host(parameters, cabling, static_cast<std::uint32_t>(k + 1));
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(dcell_info().name, parameters));
   std::vector<Vertex> server(servers);
   for (std::uint32_t s = 0; s < servers; ++s) {
     server[s] = topology.add_host_router(fmt::format("server {}", s), s / n);
@@ -79,7 +79,7 @@ Topology build(const Parameters& parameters) {
 }
 
 // The fewest levels with which switches of 64 ports are enough.
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_dcell(std::uint64_t endpoints) {
   std::uint32_t k = 1;
   while (k < 2 && cell_sizes(64, k).back() < endpoints) ++k;
   std::vector<std::uint32_t> possible;
@@ -91,6 +91,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family dcell() { return {info(), build, size_for}; }
+Family dcell() { return {dcell_info(), build_dcell, size_dcell}; }
 
 }  // namespace weft::topologies

@@ -13,7 +13,7 @@ namespace {
 using Element = GaloisField::Element;
 using Point = std::array<Element, 4>;  // of PG(3, q); its first coordinate that is not 0 is 1
 
-const ModuleInfo& info() {
+const ModuleInfo& delorme_info() {
   static const ModuleInfo info = {
       .name = "delorme",
       .summary =
@@ -28,10 +28,12 @@ const ModuleInfo& info() {
   return info;
 }
 
-std::uint32_t balanced_hosts(std::uint32_t q) { return (q + 1) / 3; }
-std::uint32_t routers(std::uint32_t q) { return (q + 1) * (q * q + 1); }
-std::uint64_t endpoints(std::uint32_t q) { return std::uint64_t{routers(q)} * balanced_hosts(q); }
-std::vector<std::uint32_t> possible() { return within_limit({2, 8, 32, 128}, endpoints); }
+std::uint32_t delorme_balanced_hosts(std::uint32_t q) { return (q + 1) / 3; }
+std::uint32_t delorme_routers(std::uint32_t q) { return (q + 1) * (q * q + 1); }
+std::uint64_t delorme_endpoints(std::uint32_t q) {
+  return std::uint64_t{delorme_routers(q)} * delorme_balanced_hosts(q);
+}
+std::vector<std::uint32_t> delorme_possible() { return within_limit({2, 8, 32, 128}, delorme_endpoints); }
 
 // The points (0, 0, 0, 1), (0, 0, 1, z), (0, 1, y, z), (1, x, y, z), in this order and by their coordinates.
 class Space {
@@ -107,12 +109,12 @@ class Space {
   std::uint32_t q_;
 };
 
-Topology build(const Parameters& parameters) {
-  const std::uint32_t q = read_possible(parameters, "q", possible(), "an odd power of two");
+Topology build_delorme(const Parameters& parameters) {
+  const std::uint32_t q = read_possible(parameters, "q", delorme_possible(), "an odd power of two");
   const GaloisField field(q);
   const Space space(field);
   RouterNetwork network;
-  for (std::uint32_t r = 0; r < routers(q); ++r) {
+  for (std::uint32_t r = 0; r < delorme_routers(q); ++r) {
     const Point point = space.point(r);
     network.routers.push_back(
         {.name = fmt::format("router {}.{}.{}.{}", point[0], point[1], point[2], point[3]), .group = r});
@@ -120,15 +122,16 @@ Topology build(const Parameters& parameters) {
       if (r < to) network.links.emplace_back(r, to);
     }
   }
-  return build_routers(info().name, parameters, network, balanced_hosts(q));
+  return build_routers(delorme_info().name, parameters, network, delorme_balanced_hosts(q));
 }
 
-SizeParameters size_for(std::uint64_t wanted) {
-  return {{"q", std::to_string(least_size(info().name, wanted, possible(), endpoints))}};
+SizeParameters size_delorme(std::uint64_t wanted) {
+  return {
+      {"q", std::to_string(least_size(delorme_info().name, wanted, delorme_possible(), delorme_endpoints))}};
 }
 
 }  // namespace
 
-Family delorme() { return {info(), build, size_for}; }
+Family delorme() { return {delorme_info(), build_delorme, size_delorme}; }
 
 }  // namespace weft::topologies

@@ -10,10 +10,10 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::uint32_t kMostPorts = 4096;
-constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 25;
+constexpr std::uint32_t kMostDragonflyPorts = 4096;
+constexpr std::uint64_t kMostDragonflyLinks = std::uint64_t{1} << 25;
 
-const ModuleInfo& info() {
+const ModuleInfo& dragonfly_info() {
   static const ModuleInfo info = {
       .name = "dragonfly",
       .summary =
@@ -33,15 +33,15 @@ const ModuleInfo& info() {
   return info;
 }
 
-struct Shape {
+struct DragonflyShape {
   std::uint32_t p, a, h, g;
 };
 
-Shape read_shape(const Parameters& parameters) {
-  Shape shape{};
-  shape.p = count_parameter(parameters, "p", kMostPorts);
-  shape.a = count_parameter(parameters, "a", kMostPorts, 2 * shape.p);
-  shape.h = count_parameter(parameters, "h", kMostPorts, shape.p);
+DragonflyShape read_dragonfly_shape(const Parameters& parameters) {
+  DragonflyShape shape{};
+  shape.p = count_parameter(parameters, "p", kMostDragonflyPorts);
+  shape.a = count_parameter(parameters, "a", kMostDragonflyPorts, 2 * shape.p);
+  shape.h = count_parameter(parameters, "h", kMostDragonflyPorts, shape.p);
   const std::uint32_t ports = shape.a * shape.h;  // at most 2^26: 2p · 4096
   shape.g = count_parameter(parameters, "g", ports + 1, ports + 1);
   const std::uint64_t routers = std::uint64_t{shape.a} * shape.g;
@@ -49,18 +49,19 @@ Shape read_shape(const Parameters& parameters) {
     parameters.fail("p", fmt::format("that makes {} hosts; there can be {}", routers * shape.p, kMostHosts));
   }
   const std::uint64_t links = routers * (shape.a - 1 + shape.h) / 2;
-  if (links > kMostLinks) {
-    parameters.fail("p", fmt::format("that makes {} links; at most {} can be had", links, kMostLinks));
+  if (links > kMostDragonflyLinks) {
+    parameters.fail("p",
+                    fmt::format("that makes {} links; at most {} can be had", links, kMostDragonflyLinks));
   }
   return shape;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_dragonfly(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
-  const auto [p, a, h, g] = read_shape(parameters);
+  const auto [p, a, h, g] = read_dragonfly_shape(parameters);
   const std::vector<GlobalLink> global = read_global_links(parameters, g, a * h);
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(dragonfly_info().name, parameters));
   std::vector<Vertex> router(a * g);
   for (std::uint32_t r = 0; r < a * g; ++r) {
     router[r] =
@@ -83,7 +84,7 @@ Topology build(const Parameters& parameters) {
   return topology;
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_dragonfly(std::uint64_t endpoints) {
   const std::uint32_t p = least_size("dragonfly", endpoints, 1, 31, 1, [](std::uint32_t hosts) {
     const std::uint64_t square = std::uint64_t{hosts} * hosts;
     return 4 * square * square + 2 * square;
@@ -93,6 +94,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family dragonfly() { return {info(), build, size_for}; }
+Family dragonfly() { return {dragonfly_info(), build_dragonfly, size_dragonfly}; }
 
 }  // namespace weft::topologies

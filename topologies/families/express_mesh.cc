@@ -5,7 +5,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& express_mesh_info() {
   static const ModuleInfo info = [] {
     ModuleInfo mesh = {
         .name = "express_mesh",
@@ -24,9 +24,9 @@ const ModuleInfo& info() {
   return info;
 }
 
-constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 25;
+constexpr std::uint64_t kMostExpressMeshLinks = std::uint64_t{1} << 25;
 
-Topology build(const Parameters& parameters) {
+Topology build_express_mesh(const Parameters& parameters) {
   const std::vector<std::uint32_t> dims = read_dims(parameters);
   const std::uint32_t gap = count_parameter(parameters, "gap", 1 << 20);
   std::uint64_t routers = 1, degree = 0;
@@ -34,9 +34,9 @@ Topology build(const Parameters& parameters) {
     routers *= size;
     degree += 1 + size / gap;
   }
-  if (routers * degree > kMostLinks)
+  if (routers * degree > kMostExpressMeshLinks)
     parameters.fail("dims", "that makes too many links; 33554432 can be had");
-  return build_lattice(info().name, parameters, dims, [gap](std::uint32_t size) {
+  return build_lattice(express_mesh_info().name, parameters, dims, [gap](std::uint32_t size) {
     LineLinks links;
     for (std::uint32_t i = 0; i < size; ++i) {
       for (std::uint32_t j = i + 1; j < size; j += gap) links.emplace_back(i, j);
@@ -45,13 +45,13 @@ Topology build(const Parameters& parameters) {
   });
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_express_mesh(std::uint64_t endpoints) {
   if (endpoints > kMostHosts) fail_too_many_endpoints("express_mesh", endpoints, kMostHosts);
   return {{"dims", dims_text(near_cube(endpoints, 2))}};
 }
 
 }  // namespace
 
-Family express_mesh() { return {info(), build, size_for}; }
+Family express_mesh() { return {express_mesh_info(), build_express_mesh, size_express_mesh}; }
 
 }  // namespace weft::topologies

@@ -10,9 +10,9 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::uint32_t kMostPorts = 256;  // kMostHosts hosts
+constexpr std::uint32_t kMostFatTreePorts = 256;  // kMostHosts hosts
 
-const ModuleInfo& info() {
+const ModuleInfo& fat_tree_info() {
   static const ModuleInfo info = {
       .name = "fat_tree",
       .summary = "Three-level fat tree of k-port switches: k pods, k³/4 hosts, full bisection bandwidth.",
@@ -28,13 +28,13 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_fat_tree(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
-  const std::uint32_t k = even_ports(parameters, "k", kMostPorts), half = k / 2;
+  const std::uint32_t k = even_ports(parameters, "k", kMostFatTreePorts), half = k / 2;
   const auto most = static_cast<std::uint32_t>(kMostHosts / (std::uint64_t{k} * half * half));
   const std::uint32_t hosts_per_edge = half * count_parameter(parameters, "oversubscription", most);
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(fat_tree_info().name, parameters));
   std::vector<Vertex> edge(half), aggregation(half), core(half * half);
   for (std::uint32_t c = 0; c < half * half; ++c) {
     core[c] = topology.add_switch(fmt::format("core {}", c), 3, k + c / half, cabling.switch_latency);
@@ -61,8 +61,8 @@ Topology build(const Parameters& parameters) {
   return topology;
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
-  const std::uint32_t k = least_size("fat_tree", endpoints, 2, kMostPorts, 2, [](std::uint32_t ports) {
+SizeParameters size_fat_tree(std::uint64_t endpoints) {
+  const std::uint32_t k = least_size("fat_tree", endpoints, 2, kMostFatTreePorts, 2, [](std::uint32_t ports) {
     return std::uint64_t{ports} * ports * ports / 4;
   });
   return {{"k", std::to_string(k)}};
@@ -70,6 +70,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family fat_tree() { return {info(), build, size_for}; }
+Family fat_tree() { return {fat_tree_info(), build_fat_tree, size_fat_tree}; }
 
 }  // namespace weft::topologies

@@ -10,9 +10,9 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::uint32_t kMostPorts = 2048;
+constexpr std::uint32_t kMostFatTree2Ports = 2048;
 
-const ModuleInfo& info() {
+const ModuleInfo& fat_tree2_info() {
   static const ModuleInfo info = {
       .name = "fat_tree2",
       .summary = "Two-level fat tree of k-port switches: k leaves, k/2 spines, k²/2 hosts, full bandwidth.",
@@ -25,10 +25,10 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_fat_tree2(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
-  const std::uint32_t k = even_ports(parameters, "k", kMostPorts);
-  Topology topology(to_short_form(info().name, parameters));
+  const std::uint32_t k = even_ports(parameters, "k", kMostFatTree2Ports);
+  Topology topology(to_short_form(fat_tree2_info().name, parameters));
   std::vector<Vertex> leaf(k), spine(k / 2);
   for (std::uint32_t l = 0; l < k; ++l) {
     leaf[l] = topology.add_switch(fmt::format("leaf {}", l), 1, l, cabling.switch_latency);
@@ -42,14 +42,14 @@ Topology build(const Parameters& parameters) {
   return topology;
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
-  const std::uint32_t k = least_size("fat_tree2", endpoints, 2, kMostPorts, 2,
+SizeParameters size_fat_tree2(std::uint64_t endpoints) {
+  const std::uint32_t k = least_size("fat_tree2", endpoints, 2, kMostFatTree2Ports, 2,
                                      [](std::uint32_t ports) { return std::uint64_t{ports} * ports / 2; });
   return {{"k", std::to_string(k)}};
 }
 
 }  // namespace
 
-Family fat_tree2() { return {info(), build, size_for}; }
+Family fat_tree2() { return {fat_tree2_info(), build_fat_tree2, size_fat_tree2}; }
 
 }  // namespace weft::topologies

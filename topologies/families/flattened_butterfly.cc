@@ -7,7 +7,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& flattened_butterfly_info() {
   static const ModuleInfo info = {
       .name = "flattened_butterfly",
       .summary = "k-ary n-flat: a grid of n - 1 dimensions of k routers, complete along its lines.",
@@ -23,7 +23,7 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_flattened_butterfly(const Parameters& parameters) {
   const std::uint32_t k = count_parameter(parameters, "k", 2048);
   const std::uint32_t n = count_parameter(parameters, "n", 22);
   if (n < 2) parameters.fail("n", "it must be from 2 to 22; the nearest is 2");
@@ -32,11 +32,12 @@ Topology build(const Parameters& parameters) {
     hosts *= k;
     if (hosts > kMostHosts) parameters.fail("n", fmt::format("k^n must be at most {}", kMostHosts));
   }
-  return build_lattice(info().name, parameters, std::vector<std::uint32_t>(n - 1, k), complete_links, k);
+  return build_lattice(flattened_butterfly_info().name, parameters, std::vector<std::uint32_t>(n - 1, k),
+                       complete_links, k);
 }
 
 // Two dimensions up to 4,096 hosts, three beyond.
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_flattened_butterfly(std::uint64_t endpoints) {
   const std::uint32_t n = endpoints <= 4096 ? 3 : 4;
   const std::uint32_t k =
       least_size("flattened_butterfly", endpoints, 1, n == 3 ? 16 : 45, 1, [n](std::uint32_t size) {
@@ -48,6 +49,8 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family flattened_butterfly() { return {info(), build, size_for}; }
+Family flattened_butterfly() {
+  return {flattened_butterfly_info(), build_flattened_butterfly, size_flattened_butterfly};
+}
 
 }  // namespace weft::topologies

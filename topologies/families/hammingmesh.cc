@@ -14,10 +14,10 @@ namespace weft::topologies {
 namespace {
 
 constexpr std::uint32_t kPortsPerPlane = 4;
-constexpr std::uint32_t kMostPlanes = 64;
+constexpr std::uint32_t kMostHammingMeshPlanes = 64;
 constexpr std::uint32_t kMostRadix = 4096;
 
-const ModuleInfo& info() {
+const ModuleInfo& hammingmesh_info() {
   static const ModuleInfo info = {
       .name = "hammingmesh",
       .summary = "Boards with meshes of a×b accelerators, x×y of them, whose rows and columns are switched.",
@@ -37,7 +37,7 @@ const ModuleInfo& info() {
   return info;
 }
 
-struct Shape {
+struct HammingmeshShape {
   std::uint32_t a, b, x, y, planes, radix;
   std::uint32_t boards() const { return x * y; }
   std::uint32_t accelerators() const { return a * b * x * y; }
@@ -47,8 +47,8 @@ struct Shape {
   }
 };
 
-Shape read_shape(const Parameters& parameters) {
-  Shape shape{};
+HammingmeshShape read_hammingmesh_shape(const Parameters& parameters) {
+  HammingmeshShape shape{};
   std::uint64_t left = kMostHosts;
   const auto take = [&](const char* name, std::uint32_t most) {
     const std::uint32_t count =
@@ -56,7 +56,7 @@ Shape read_shape(const Parameters& parameters) {
     left /= count;
     return count;
   };
-  shape.planes = take("planes", kMostPlanes);
+  shape.planes = take("planes", kMostHammingMeshPlanes);
   shape.a = take("a", 1024);
   shape.b = take("b", 1024);
   shape.x = take("x", 1 << 20);
@@ -75,7 +75,7 @@ Shape read_shape(const Parameters& parameters) {
 // One row or column: a switch for all its ports, or leaves and spines; what the ports lead to stands in
 // `rack`.
 void add_line(Topology& topology, const std::string& name, std::uint32_t group, std::uint16_t plane,
-              std::uint32_t rack, const std::vector<Vertex>& ports, const Shape& shape,
+              std::uint32_t rack, const std::vector<Vertex>& ports, const HammingmeshShape& shape,
               const Cabling& cabling) {
   const auto count = static_cast<std::uint32_t>(ports.size());
   const std::uint32_t down = count <= shape.radix ? shape.radix : shape.radix / 2;
@@ -94,7 +94,8 @@ void add_line(Topology& topology, const std::string& name, std::uint32_t group, 
   link_tiers(topology, leaves, spines, down, cabling.fabric);
 }
 
-void add_boards(Topology& topology, const std::vector<Vertex>& router, const Shape& shape, Link trace) {
+void add_boards(Topology& topology, const std::vector<Vertex>& router, const HammingmeshShape& shape,
+                Link trace) {
   trace.cable = CableKind::kBackplane;
   for (std::uint32_t board = 0; board < shape.boards(); ++board) {
     const Vertex* const on = &router[board * shape.a * shape.b];
@@ -108,7 +109,7 @@ void add_boards(Topology& topology, const std::vector<Vertex>& router, const Sha
   }
 }
 
-void add_plane(Topology& topology, std::uint16_t plane, const Shape& shape, const Link& inside,
+void add_plane(Topology& topology, std::uint16_t plane, const HammingmeshShape& shape, const Link& inside,
                const Cabling& cabling) {
   std::vector<Vertex> router(shape.accelerators());
   for (std::uint32_t n = 0; n < router.size(); ++n) {
@@ -150,11 +151,11 @@ void add_plane(Topology& topology, std::uint16_t plane, const Shape& shape, cons
   }
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_hammingmesh(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
-  const Shape shape = read_shape(parameters);
+  const HammingmeshShape shape = read_hammingmesh_shape(parameters);
   const Link inside = link_inside_host(parameters, cabling, kPortsPerPlane);
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(hammingmesh_info().name, parameters));
   for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
     add_plane(topology, static_cast<std::uint16_t>(plane), shape, inside, cabling);
   }
@@ -164,7 +165,7 @@ Topology build(const Parameters& parameters) {
 }
 
 // Boards of 2×2, as square as can be.
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_hammingmesh(std::uint64_t endpoints) {
   if (endpoints > kMostHosts) fail_too_many_endpoints("hammingmesh", endpoints, kMostHosts);
   const std::vector<std::uint32_t> boards = near_cube((endpoints + 3) / 4, 2);
   return {{"a", "2"}, {"b", "2"}, {"x", std::to_string(boards[0])}, {"y", std::to_string(boards[1])}};
@@ -172,6 +173,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family hammingmesh() { return {info(), build, size_for}; }
+Family hammingmesh() { return {hammingmesh_info(), build_hammingmesh, size_hammingmesh}; }
 
 }  // namespace weft::topologies

@@ -27,7 +27,7 @@ std::vector<ParameterSpec> parameters_of_hpn() {
   return all;
 }
 
-const ModuleInfo& info() {
+const ModuleInfo& hpn_info() {
   static const ModuleInfo info = {
       .name = "hpn",
       .summary = "A pod of Alibaba HPN: rail-optimized, each NIC with a port on two leaves in two planes.",
@@ -39,14 +39,14 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_hpn(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
   const std::uint32_t segments = count_parameter(parameters, "segments", kMostSegments);
   const std::uint32_t nodes = count_parameter(parameters, "nodes", kMostNodes);
   const std::uint32_t rails = count_parameter(parameters, "rails", kMostRails);
   const std::uint32_t aggs = count_parameter(parameters, "aggs", kMostSwitches);
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(hpn_info().name, parameters));
   std::array<std::vector<Vertex>, kPlanes> leaves;
   for (std::uint32_t segment = 0; segment < segments; ++segment) {
     for (std::uint32_t r = 0; r < rails; ++r) {
@@ -70,7 +70,7 @@ Topology build(const Parameters& parameters) {
   return topology;
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_hpn(std::uint64_t endpoints) {
   const std::uint32_t segments = least_size("hpn", endpoints, 1, kMostSegments, 1,
                                             [](std::uint32_t count) { return std::uint64_t{count} * 128; });
   return {{"segments", std::to_string(segments)}};
@@ -78,6 +78,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family hpn() { return {info(), build, size_for}; }
+Family hpn() { return {hpn_info(), build_hpn, size_hpn}; }
 
 }  // namespace weft::topologies

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint32_t kMostDimensions = 22;  // 2^22 routers are kMostHosts
 static_assert(std::uint64_t{1} << kMostDimensions == kMostHosts);
 
-const ModuleInfo& info() {
+const ModuleInfo& hypercube_info() {
   static const ModuleInfo info = {
       .name = "hypercube",
       .summary = "2^n routers, linked where their numbers differ in one bit.",
@@ -18,12 +18,12 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_hypercube(const Parameters& parameters) {
   const std::vector<std::uint32_t> dims(count_parameter(parameters, "n", kMostDimensions), 2);
-  return build_lattice(info().name, parameters, dims, path_links);
+  return build_lattice(hypercube_info().name, parameters, dims, path_links);
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_hypercube(std::uint64_t endpoints) {
   const std::uint32_t n = least_size("hypercube", endpoints, 1, kMostDimensions, 1,
                                      [](std::uint32_t bits) { return std::uint64_t{1} << bits; });
   return {{"n", std::to_string(n)}};
@@ -31,6 +31,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family hypercube() { return {info(), build, size_for}; }
+Family hypercube() { return {hypercube_info(), build_hypercube, size_hypercube}; }
 
 }  // namespace weft::topologies

@@ -10,7 +10,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& hyperx_info() {
   static const ModuleInfo info = {
       .name = "hyperx",
       .summary = "Grid of routers in which every router is linked to all others of its lines.",
@@ -22,7 +22,7 @@ const ModuleInfo& info() {
   return info;
 }
 
-constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 25;
+constexpr std::uint64_t kMostHyperxLinks = std::uint64_t{1} << 25;
 
 // Unlike in its relatives, the links outnumber the routers by far.
 void check_links(const Parameters& parameters, const std::vector<std::uint32_t>& dims) {
@@ -31,22 +31,22 @@ void check_links(const Parameters& parameters, const std::vector<std::uint32_t>&
     routers *= size;
     degree += size - 1;
   }
-  if (routers * degree / 2 > kMostLinks) {
-    parameters.fail(
-        "dims", fmt::format("that makes {} links; at most {} can be had", routers * degree / 2, kMostLinks));
+  if (routers * degree / 2 > kMostHyperxLinks) {
+    parameters.fail("dims", fmt::format("that makes {} links; at most {} can be had", routers * degree / 2,
+                                        kMostHyperxLinks));
   }
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_hyperx(const Parameters& parameters) {
   const std::vector<std::uint32_t> dims = read_dims(parameters);
   check_links(parameters, dims);
-  return build_lattice(info().name, parameters, dims, complete_links);
+  return build_lattice(hyperx_info().name, parameters, dims, complete_links);
 }
 
 // Lines of S routers with S - 1 hosts on each router, as many as it has links in one dimension: in two
 // dimensions while that takes 64 ports or fewer, else in three, then four.
-SizeParameters size_for(std::uint64_t endpoints) {
-  constexpr std::uint32_t kMostPorts = 64, kMostDimensions = 4;
+SizeParameters size_hyperx(std::uint64_t endpoints) {
+  constexpr std::uint32_t kMostHyperxPorts = 64, kMostDimensions = 4;
   for (std::uint32_t dimensions = 2;; ++dimensions) {
     const auto hosts_of = [](std::uint32_t size) { return size > 1 ? size - 1 : 1; };
     const std::uint32_t size = least_size("hyperx", endpoints, 1,
@@ -58,7 +58,7 @@ SizeParameters size_for(std::uint64_t endpoints) {
                                             for (std::uint32_t d = 0; d < dimensions; ++d) all *= routers;
                                             return all;
                                           });
-    if ((dimensions + 1) * hosts_of(size) > kMostPorts && dimensions < kMostDimensions) continue;
+    if ((dimensions + 1) * hosts_of(size) > kMostHyperxPorts && dimensions < kMostDimensions) continue;
     return {{"dims", dims_text(std::vector<std::uint32_t>(dimensions, size))},
             {"hosts", std::to_string(hosts_of(size))}};
   }
@@ -66,6 +66,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family hyperx() { return {info(), build, size_for}; }
+Family hyperx() { return {hyperx_info(), build_hyperx, size_hyperx}; }
 
 }  // namespace weft::topologies

@@ -10,7 +10,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& jellyfish_info() {
   static const ModuleInfo info = {
       .name = "jellyfish",
       .summary = "Random regular graph of n routers with r links each.",
@@ -28,7 +28,7 @@ const ModuleInfo& info() {
   return info;
 }
 
-std::uint64_t endpoints(std::uint32_t n, std::uint32_t r) { return std::uint64_t{n} * (r / 2); }
+std::uint64_t jellyfish_endpoints(std::uint32_t n, std::uint32_t r) { return std::uint64_t{n} * (r / 2); }
 
 std::vector<std::uint32_t> possible_r(std::uint32_t n) {
   const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(n - 1, 2 * kMostHosts / n + 1));
@@ -36,7 +36,7 @@ std::vector<std::uint32_t> possible_r(std::uint32_t n) {
   for (const std::uint32_t r : all_from(2, most)) {
     if (n % 2 == 0 || r % 2 == 0) found.push_back(r);
   }
-  return within_limit(found, [n](std::uint32_t r) { return endpoints(n, r); });
+  return within_limit(found, [n](std::uint32_t r) { return jellyfish_endpoints(n, r); });
 }
 
 // All links that `links` has not. REQUIRES: no two the same.
@@ -72,7 +72,7 @@ RouterLinks draw_regular(std::uint32_t n, std::uint32_t r, bool connected, Rando
   }
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_jellyfish(const Parameters& parameters) {
   const std::uint32_t n =
       read_possible(parameters, "n", all_from(3, static_cast<std::uint32_t>(kMostHosts)), "");
   const std::uint32_t r =
@@ -93,19 +93,20 @@ Topology build(const Parameters& parameters) {
     if (a > b) std::swap(a, b);
   }
   std::sort(network.links.begin(), network.links.end());
-  return build_routers(info().name, parameters, network, std::max(r / 2, std::uint32_t{1}));
+  return build_routers(jellyfish_info().name, parameters, network, std::max(r / 2, std::uint32_t{1}));
 }
 
 // About r² routers of degree r, the size at which nearly all are within two links or three.
-SizeParameters size_for(std::uint64_t wanted) {
-  const std::uint32_t r = least_size(info().name, wanted, 4, 202, 2,
-                                     [](std::uint32_t links) { return endpoints(links * links, links); });
+SizeParameters size_jellyfish(std::uint64_t wanted) {
+  const std::uint32_t r = least_size(jellyfish_info().name, wanted, 4, 202, 2, [](std::uint32_t links) {
+    return jellyfish_endpoints(links * links, links);
+  });
   const auto n = static_cast<std::uint32_t>((wanted + r / 2 - 1) / (r / 2));
   return {{"n", std::to_string(std::max(n, r + 1))}, {"r", std::to_string(r)}};
 }
 
 }  // namespace
 
-Family jellyfish() { return {info(), build, size_for}; }
+Family jellyfish() { return {jellyfish_info(), build_jellyfish, size_jellyfish}; }
 
 }  // namespace weft::topologies

@@ -9,7 +9,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& kautz_info() {
   static const ModuleInfo info = {
       .name = "kautz",
       .summary = "Kautz graph with arcs as links: (b + 1)·b^(n-1) routers of degree 2b, diameter n.",
@@ -28,7 +28,7 @@ const ModuleInfo& info() {
 }
 
 // 0: too many to count on.
-std::uint64_t routers(std::uint32_t b, std::uint32_t n) {
+std::uint64_t kautz_routers(std::uint32_t b, std::uint32_t n) {
   std::uint64_t count = b + 1;
   for (std::uint32_t i = 1; i < n; ++i) {
     count *= b;
@@ -36,12 +36,12 @@ std::uint64_t routers(std::uint32_t b, std::uint32_t n) {
   }
   return count;
 }
-std::uint64_t endpoints(std::uint32_t b, std::uint32_t n) { return routers(b, n) * b; }
+std::uint64_t kautz_endpoints(std::uint32_t b, std::uint32_t n) { return kautz_routers(b, n) * b; }
 std::vector<std::uint32_t> possible_b(std::uint32_t n) {
-  return within_limit(all_from(2, 2048), [n](std::uint32_t b) { return endpoints(b, n); });
+  return within_limit(all_from(2, 2048), [n](std::uint32_t b) { return kautz_endpoints(b, n); });
 }
-std::vector<std::uint32_t> possible_n(std::uint32_t b) {
-  return within_limit(all_from(1, 32), [b](std::uint32_t n) { return endpoints(b, n); });
+std::vector<std::uint32_t> kautz_possible_n(std::uint32_t b) {
+  return within_limit(all_from(1, 32), [b](std::uint32_t n) { return kautz_endpoints(b, n); });
 }
 
 // The words, by their first letter, then by the rank of each next one among those it may be.
@@ -64,11 +64,11 @@ std::uint32_t number(const std::vector<std::uint32_t>& letters, std::uint32_t b)
   return word;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_kautz(const Parameters& parameters) {
   const std::uint32_t b = read_possible(parameters, "b", possible_b(1), "");
-  const std::uint32_t n = read_possible(parameters, "n", possible_n(b), "");
+  const std::uint32_t n = read_possible(parameters, "n", kautz_possible_n(b), "");
   RouterNetwork network;
-  for (std::uint32_t word = 0; word < routers(b, n); ++word) {
+  for (std::uint32_t word = 0; word < kautz_routers(b, n); ++word) {
     std::vector<std::uint32_t> text = letters(word, b, n);
     network.routers.push_back({.name = fmt::format("router {}", fmt::join(text, ".")), .group = word});
     const std::uint32_t last = text.back();
@@ -83,19 +83,19 @@ Topology build(const Parameters& parameters) {
   // Two arcs between the same words make one link.
   std::sort(network.links.begin(), network.links.end());
   network.links.erase(std::unique(network.links.begin(), network.links.end()), network.links.end());
-  return build_routers(info().name, parameters, network, b);
+  return build_routers(kautz_info().name, parameters, network, b);
 }
 
 // Diameter 3, as most low-diameter networks of such sizes have it.
-SizeParameters size_for(std::uint64_t wanted) {
+SizeParameters size_kautz(std::uint64_t wanted) {
   constexpr std::uint32_t kLetters = 3;
-  const std::uint32_t b = least_size(info().name, wanted, possible_b(kLetters),
-                                     [](std::uint32_t size) { return endpoints(size, kLetters); });
+  const std::uint32_t b = least_size(kautz_info().name, wanted, possible_b(kLetters),
+                                     [](std::uint32_t size) { return kautz_endpoints(size, kLetters); });
   return {{"b", std::to_string(b)}, {"n", std::to_string(kLetters)}};
 }
 
 }  // namespace
 
-Family kautz() { return {info(), build, size_for}; }
+Family kautz() { return {kautz_info(), build_kautz, size_kautz}; }
 
 }  // namespace weft::topologies

@@ -10,7 +10,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& leaf_spine_info() {
   static const ModuleInfo info = {
       .name = "leaf_spine",
       .summary = "Two levels of switches: every leaf holds hosts and is linked to every spine.",
@@ -68,7 +68,7 @@ void add_cores(const Parameters& parameters, const Cabling& cabling, Topology& t
   }
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_leaf_spine(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
   const std::uint32_t leaves = count_parameter(parameters, "leaves", 1 << 16);
   const std::uint32_t spines = count_parameter(parameters, "spines", 1 << 16);
@@ -79,7 +79,7 @@ Topology build(const Parameters& parameters) {
     parameters.fail("spines", fmt::format("leaves × spines × links_per_pair must be at most {}", kMostHosts));
   }
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(leaf_spine_info().name, parameters));
   std::vector<Vertex> leaf(leaves), spine(spines);
   for (std::uint32_t l = 0; l < leaves; ++l) {
     leaf[l] = topology.add_switch(fmt::format("leaf {}", l), 1, l, cabling.switch_latency);
@@ -95,7 +95,7 @@ Topology build(const Parameters& parameters) {
 }
 
 // Of switches with k ports, half of them up: the least k, and as many leaves as that takes.
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_leaf_spine(std::uint64_t endpoints) {
   const std::uint32_t half = least_size("leaf_spine", endpoints, 1, 1024, 1,
                                         [](std::uint32_t h) { return std::uint64_t{2} * h * h; });
   return {{"leaves", std::to_string((endpoints + half - 1) / half)},
@@ -105,6 +105,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family leaf_spine() { return {info(), build, size_for}; }
+Family leaf_spine() { return {leaf_spine_info(), build_leaf_spine, size_leaf_spine}; }
 
 }  // namespace weft::topologies

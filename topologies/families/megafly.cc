@@ -9,10 +9,10 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::uint32_t kMostPorts = 45;  // 45⁴ + 45² hosts are just below kMostHosts
-constexpr std::uint32_t kMostLinks = 64;
+constexpr std::uint32_t kMostMegaflyPorts = 45;  // 45⁴ + 45² hosts are just below kMostHosts
+constexpr std::uint32_t kMostMegaflyLinks = 64;
 
-const ModuleInfo& info() {
+const ModuleInfo& megafly_info() {
   static const ModuleInfo info = {
       .name = "megafly",
       .summary =
@@ -31,11 +31,11 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_megafly(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
-  const std::uint32_t p = count_parameter(parameters, "p", kMostPorts);
-  const std::uint32_t h = count_parameter(parameters, "h", kMostLinks, p), ports = p * h;
-  const std::uint32_t hosts = count_parameter(parameters, "hosts", kMostLinks, p);
+  const std::uint32_t p = count_parameter(parameters, "p", kMostMegaflyPorts);
+  const std::uint32_t h = count_parameter(parameters, "h", kMostMegaflyLinks, p), ports = p * h;
+  const std::uint32_t hosts = count_parameter(parameters, "hosts", kMostMegaflyLinks, p);
   const std::uint32_t per_pair = count_parameter(parameters, "g", ports);
   if (ports % per_pair != 0) {
     std::uint32_t below = per_pair, above = per_pair;
@@ -49,7 +49,7 @@ Topology build(const Parameters& parameters) {
     parameters.fail("hosts", fmt::format("there are more than {} hosts then", kMostHosts));
   }
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(megafly_info().name, parameters));
   std::vector<Vertex> leaf(groups * p), spine(groups * p);
   for (std::uint32_t i = 0; i < groups * p; ++i) {
     leaf[i] = topology.add_switch(fmt::format("leaf {}.{}", i / p, i % p), 1, i / p, cabling.switch_latency);
@@ -76,8 +76,8 @@ Topology build(const Parameters& parameters) {
   return topology;
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
-  const std::uint32_t p = least_size("megafly", endpoints, 1, kMostPorts, 1, [](std::uint32_t ports) {
+SizeParameters size_megafly(std::uint64_t endpoints) {
+  const std::uint32_t p = least_size("megafly", endpoints, 1, kMostMegaflyPorts, 1, [](std::uint32_t ports) {
     const std::uint64_t square = std::uint64_t{ports} * ports;
     return square * (square + 1);
   });
@@ -86,6 +86,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family megafly() { return {info(), build, size_for}; }
+Family megafly() { return {megafly_info(), build_megafly, size_megafly}; }
 
 }  // namespace weft::topologies

@@ -5,7 +5,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& mesh_info() {
   static const ModuleInfo info = {
       .name = "mesh",
       .summary = "Grid of routers without wrap-around links.",
@@ -15,17 +15,17 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build(const Parameters& parameters) {
-  return build_lattice(info().name, parameters, read_dims(parameters), path_links);
+Topology build_mesh(const Parameters& parameters) {
+  return build_lattice(mesh_info().name, parameters, read_dims(parameters), path_links);
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_mesh(std::uint64_t endpoints) {
   if (endpoints > kMostHosts) fail_too_many_endpoints("mesh", endpoints, kMostHosts);
   return {{"dims", dims_text(near_cube(endpoints, 2))}};
 }
 
 }  // namespace
 
-Family mesh() { return {info(), build, size_for}; }
+Family mesh() { return {mesh_info(), build_mesh, size_mesh}; }
 
 }  // namespace weft::topologies

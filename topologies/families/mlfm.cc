@@ -6,7 +6,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& mlfm_info() {
   static const ModuleInfo info = {
       .name = "mlfm",
       .summary = "Multi-layer full mesh: h³ + h² hosts on routers of 2h ports, two links apart.",
@@ -19,11 +19,11 @@ const ModuleInfo& info() {
   return info;
 }
 
-std::uint64_t endpoints(std::uint32_t h) { return std::uint64_t{h} * h * (h + 1); }
-std::vector<std::uint32_t> possible() { return within_limit(all_from(1, 256), endpoints); }
+std::uint64_t mlfm_endpoints(std::uint32_t h) { return std::uint64_t{h} * h * (h + 1); }
+std::vector<std::uint32_t> mlfm_possible() { return within_limit(all_from(1, 256), mlfm_endpoints); }
 
-Topology build(const Parameters& parameters) {
-  const std::uint32_t h = read_possible(parameters, "h", possible(), "");
+Topology build_mlfm(const Parameters& parameters) {
+  const std::uint32_t h = read_possible(parameters, "h", mlfm_possible(), "");
   RouterNetwork network;
   for (std::uint32_t layer = 0; layer < h; ++layer) {
     for (std::uint32_t place = 0; place <= h; ++place) {
@@ -40,15 +40,15 @@ Topology build(const Parameters& parameters) {
       }
     }
   }
-  return build_routers(info().name, parameters, network, h);
+  return build_routers(mlfm_info().name, parameters, network, h);
 }
 
-SizeParameters size_for(std::uint64_t wanted) {
-  return {{"h", std::to_string(least_size(info().name, wanted, possible(), endpoints))}};
+SizeParameters size_mlfm(std::uint64_t wanted) {
+  return {{"h", std::to_string(least_size(mlfm_info().name, wanted, mlfm_possible(), mlfm_endpoints))}};
 }
 
 }  // namespace
 
-Family mlfm() { return {info(), build, size_for}; }
+Family mlfm() { return {mlfm_info(), build_mlfm, size_mlfm}; }
 
 }  // namespace weft::topologies

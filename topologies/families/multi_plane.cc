@@ -11,9 +11,9 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::uint32_t kMostPlanes = 64, kMostPorts = 2048;
+constexpr std::uint32_t kMostPlanes = 64, kMostMultiPlanePorts = 2048;
 
-const ModuleInfo& info() {
+const ModuleInfo& multi_plane_info() {
   static const ModuleInfo info = {
       .name = "multi_plane",
       .summary =
@@ -29,14 +29,14 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_multi_plane(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
-  const std::uint32_t k = even_ports(parameters, "k", kMostPorts), half = k / 2;
+  const std::uint32_t k = even_ports(parameters, "k", kMostMultiPlanePorts), half = k / 2;
   const auto most = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(kMostPlanes, 4 * kMostHosts / (std::uint64_t{k} * half)));
   const std::uint32_t planes = count_parameter(parameters, "planes", most);
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(multi_plane_info().name, parameters));
   std::vector<Vertex> host(k * half);
   for (std::uint32_t h = 0; h < host.size(); ++h)
     host[h] = topology.add_host(fmt::format("host {}", h), h / half);
@@ -57,14 +57,14 @@ Topology build(const Parameters& parameters) {
   return topology;
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
-  const std::uint32_t k = least_size("multi_plane", endpoints, 2, kMostPorts, 2,
+SizeParameters size_multi_plane(std::uint64_t endpoints) {
+  const std::uint32_t k = least_size("multi_plane", endpoints, 2, kMostMultiPlanePorts, 2,
                                      [](std::uint32_t ports) { return std::uint64_t{ports} * ports / 2; });
   return {{"k", std::to_string(k)}};
 }
 
 }  // namespace
 
-Family multi_plane() { return {info(), build, size_for}; }
+Family multi_plane() { return {multi_plane_info(), build_multi_plane, size_multi_plane}; }
 
 }  // namespace weft::topologies

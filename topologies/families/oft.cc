@@ -7,7 +7,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& oft_info() {
   static const ModuleInfo info = {
       .name = "oft",
       .summary =
@@ -23,15 +23,15 @@ const ModuleInfo& info() {
   return info;
 }
 
-std::uint64_t endpoints(std::uint32_t k) { return std::uint64_t{2} * ProjectivePlane::points(k - 1) * k; }
-std::vector<std::uint32_t> possible() {
+std::uint64_t oft_endpoints(std::uint32_t k) { return std::uint64_t{2} * ProjectivePlane::points(k - 1) * k; }
+std::vector<std::uint32_t> oft_possible() {
   std::vector<std::uint32_t> sizes = prime_powers(2, 256);
   for (std::uint32_t& size : sizes) ++size;
-  return within_limit(sizes, endpoints);
+  return within_limit(sizes, oft_endpoints);
 }
 
-Topology build(const Parameters& parameters) {
-  const std::uint32_t k = read_possible(parameters, "k", possible(), "a prime power plus 1,");
+Topology build_oft(const Parameters& parameters) {
+  const std::uint32_t k = read_possible(parameters, "k", oft_possible(), "a prime power plus 1,");
   const std::uint32_t lines = ProjectivePlane::points(k - 1);
   RouterNetwork network;
   for (const std::uint32_t level : {0, 2, 1}) {
@@ -49,15 +49,15 @@ Topology build(const Parameters& parameters) {
       network.links.emplace_back(router, 2 * lines + point);
     }
   }
-  return build_routers(info().name, parameters, network, k);
+  return build_routers(oft_info().name, parameters, network, k);
 }
 
-SizeParameters size_for(std::uint64_t wanted) {
-  return {{"k", std::to_string(least_size(info().name, wanted, possible(), endpoints))}};
+SizeParameters size_oft(std::uint64_t wanted) {
+  return {{"k", std::to_string(least_size(oft_info().name, wanted, oft_possible(), oft_endpoints))}};
 }
 
 }  // namespace
 
-Family oft() { return {info(), build, size_for}; }
+Family oft() { return {oft_info(), build_oft, size_oft}; }
 
 }  // namespace weft::topologies

@@ -9,7 +9,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& polarfly_info() {
   static const ModuleInfo info = {
       .name = "polarfly",
       .summary = "Polarity graph of a projective plane: q² + q + 1 routers of degree q + 1, diameter 2.",
@@ -23,11 +23,13 @@ const ModuleInfo& info() {
   return info;
 }
 
-std::uint32_t balanced_hosts(std::uint32_t q) { return (q + 1) / 2; }
-std::uint64_t endpoints(std::uint32_t q) {
-  return std::uint64_t{ProjectivePlane::points(q)} * balanced_hosts(q);
+std::uint32_t polarfly_balanced_hosts(std::uint32_t q) { return (q + 1) / 2; }
+std::uint64_t polarfly_endpoints(std::uint32_t q) {
+  return std::uint64_t{ProjectivePlane::points(q)} * polarfly_balanced_hosts(q);
 }
-std::vector<std::uint32_t> possible() { return within_limit(prime_powers(2, 256), endpoints); }
+std::vector<std::uint32_t> polarfly_possible() {
+  return within_limit(prime_powers(2, 256), polarfly_endpoints);
+}
 
 // The points of each cluster.
 std::vector<std::vector<std::uint32_t>> clusters_of(const ProjectivePlane& plane, std::uint32_t q) {
@@ -58,8 +60,8 @@ std::vector<std::vector<std::uint32_t>> clusters_of(const ProjectivePlane& plane
   return clusters;
 }
 
-Topology build(const Parameters& parameters) {
-  const std::uint32_t q = read_possible(parameters, "q", possible(), "a prime power");
+Topology build_polarfly(const Parameters& parameters) {
+  const std::uint32_t q = read_possible(parameters, "q", polarfly_possible(), "a prime power");
   const GaloisField field(q);
   const ProjectivePlane plane(field);
   RouterNetwork network;
@@ -77,15 +79,16 @@ Topology build(const Parameters& parameters) {
     if (u != v) network.links.push_back(std::minmax({number[u], number[v]}));
   }
   std::sort(network.links.begin(), network.links.end());
-  return build_routers(info().name, parameters, network, balanced_hosts(q));
+  return build_routers(polarfly_info().name, parameters, network, polarfly_balanced_hosts(q));
 }
 
-SizeParameters size_for(std::uint64_t wanted) {
-  return {{"q", std::to_string(least_size(info().name, wanted, possible(), endpoints))}};
+SizeParameters size_polarfly(std::uint64_t wanted) {
+  return {{"q", std::to_string(
+                    least_size(polarfly_info().name, wanted, polarfly_possible(), polarfly_endpoints))}};
 }
 
 }  // namespace
 
-Family polarfly() { return {info(), build, size_for}; }
+Family polarfly() { return {polarfly_info(), build_polarfly, size_polarfly}; }
 
 }  // namespace weft::topologies

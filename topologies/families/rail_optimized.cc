@@ -10,9 +10,9 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::uint32_t kMostPorts = 2048, kMostRails = 64;
+constexpr std::uint32_t kMostRailOptimizedPorts = 2048, kMostNodeRails = 64;
 
-const ModuleInfo& info() {
+const ModuleInfo& rail_optimized_info() {
   static const ModuleInfo info = {
       .name = "rail_optimized",
       .summary =
@@ -37,10 +37,10 @@ std::uint32_t least_spines(std::uint32_t leaves, std::uint32_t nodes) {
   return 0;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_rail_optimized(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
-  const std::uint32_t rails = count_parameter(parameters, "rails", kMostRails);
-  const std::uint32_t nodes = count_parameter(parameters, "nodes", kMostPorts / 2);
+  const std::uint32_t rails = count_parameter(parameters, "rails", kMostNodeRails);
+  const std::uint32_t nodes = count_parameter(parameters, "nodes", kMostRailOptimizedPorts / 2);
   const std::uint32_t most = 2 * nodes / rails;
   if (most == 0)
     parameters.fail("nodes", fmt::format("a spine has 2·nodes ports, too few for {} rails; nodes={} is the "
@@ -52,7 +52,7 @@ Topology build(const Parameters& parameters) {
     parameters.fail("spines", fmt::format("it must divide the {} links up of a leaf", nodes));
   }
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(rail_optimized_info().name, parameters));
   std::vector<Vertex> leaf, spine;
   for (std::uint32_t unit = 0; unit < units; ++unit) {
     for (std::uint32_t r = 0; r < rails; ++r) {
@@ -73,14 +73,14 @@ Topology build(const Parameters& parameters) {
 }
 
 // Of units of 32 hosts; beyond 8 of them with larger switches.
-SizeParameters size_for(std::uint64_t endpoints) {
-  const std::uint32_t nodes = least_size("rail_optimized", endpoints, 32, kMostPorts / 2, 4,
+SizeParameters size_rail_optimized(std::uint64_t endpoints) {
+  const std::uint32_t nodes = least_size("rail_optimized", endpoints, 32, kMostRailOptimizedPorts / 2, 4,
                                          [](std::uint32_t n) { return std::uint64_t{n} * (n / 4); });
   return {{"units", std::to_string((endpoints + nodes - 1) / nodes)}, {"nodes", std::to_string(nodes)}};
 }
 
 }  // namespace
 
-Family rail_optimized() { return {info(), build, size_for}; }
+Family rail_optimized() { return {rail_optimized_info(), build_rail_optimized, size_rail_optimized}; }
 
 }  // namespace weft::topologies

@@ -7,7 +7,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& slim_fly_info() {
   static const ModuleInfo info = {
       .name = "slim_fly",
       .summary = "McKay–Miller–Širáň graph: 2q² routers of degree about 3q/2, diameter 2.",
@@ -19,12 +19,14 @@ const ModuleInfo& info() {
   return info;
 }
 
-std::uint32_t balanced_hosts(std::uint32_t q) { return (mms_degree(q) + 1) / 2; }
-std::uint64_t endpoints(std::uint32_t q) { return std::uint64_t{2} * q * q * balanced_hosts(q); }
-std::vector<std::uint32_t> possible() { return within_limit(mms_sizes(256), endpoints); }
+std::uint32_t slim_fly_balanced_hosts(std::uint32_t q) { return (mms_degree(q) + 1) / 2; }
+std::uint64_t slim_fly_endpoints(std::uint32_t q) {
+  return std::uint64_t{2} * q * q * slim_fly_balanced_hosts(q);
+}
+std::vector<std::uint32_t> slim_fly_possible() { return within_limit(mms_sizes(256), slim_fly_endpoints); }
 
-Topology build(const Parameters& parameters) {
-  const std::uint32_t q = read_possible(parameters, "q", possible(), "a prime power not ≡ 2 mod 4,");
+Topology build_slim_fly(const Parameters& parameters) {
+  const std::uint32_t q = read_possible(parameters, "q", slim_fly_possible(), "a prime power not ≡ 2 mod 4,");
   RouterNetwork network;
   for (std::uint32_t s = 0; s < 2; ++s) {
     for (std::uint32_t a = 0; a < q; ++a) {
@@ -35,15 +37,16 @@ Topology build(const Parameters& parameters) {
     }
   }
   network.links = mms_links(GaloisField(q));
-  return build_routers(info().name, parameters, network, balanced_hosts(q));
+  return build_routers(slim_fly_info().name, parameters, network, slim_fly_balanced_hosts(q));
 }
 
-SizeParameters size_for(std::uint64_t wanted) {
-  return {{"q", std::to_string(least_size(info().name, wanted, possible(), endpoints))}};
+SizeParameters size_slim_fly(std::uint64_t wanted) {
+  return {{"q", std::to_string(
+                    least_size(slim_fly_info().name, wanted, slim_fly_possible(), slim_fly_endpoints))}};
 }
 
 }  // namespace
 
-Family slim_fly() { return {info(), build, size_for}; }
+Family slim_fly() { return {slim_fly_info(), build_slim_fly, size_slim_fly}; }
 
 }  // namespace weft::topologies

@@ -10,7 +10,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& spectralfly_info() {
   static const ModuleInfo info = {
       .name = "spectralfly",
       .summary = "Ramanujan graph of Lubotzky, Phillips and Sarnak: up to q³ - q routers of degree p + 1.",
@@ -35,10 +35,12 @@ bool is_square_mod(std::uint32_t value, std::uint32_t q) {
   return false;
 }
 
-std::uint32_t routers(std::uint32_t p, std::uint32_t q) {
+std::uint32_t spectralfly_routers(std::uint32_t p, std::uint32_t q) {
   return q * (q * q - 1) / (is_square_mod(p, q) ? 2 : 1);
 }
-std::uint64_t endpoints(std::uint32_t p, std::uint32_t q) { return std::uint64_t{routers(p, q)} * (p - 1); }
+std::uint64_t spectralfly_endpoints(std::uint32_t p, std::uint32_t q) {
+  return std::uint64_t{spectralfly_routers(p, q)} * (p - 1);
+}
 
 std::vector<std::uint32_t> odd_primes() {
   std::vector<std::uint32_t> primes;
@@ -47,15 +49,15 @@ std::vector<std::uint32_t> odd_primes() {
   }
   return primes;
 }
-std::vector<std::uint32_t> possible_q(std::uint32_t p) {
+std::vector<std::uint32_t> spectralfly_possible_q(std::uint32_t p) {
   return within_limit(odd_primes(), [p](std::uint32_t q) {
-    return p == q || q * q <= 4 * p ? std::uint64_t{0} : endpoints(p, q);
+    return p == q || q * q <= 4 * p ? std::uint64_t{0} : spectralfly_endpoints(p, q);
   });
 }
 std::vector<std::uint32_t> possible_p() {
   std::vector<std::uint32_t> found;
   for (const std::uint32_t p : odd_primes()) {
-    if (!possible_q(p).empty()) found.push_back(p);
+    if (!spectralfly_possible_q(p).empty()) found.push_back(p);
   }
   return found;
 }
@@ -130,10 +132,10 @@ std::vector<Matrix> generators(std::uint32_t p, std::uint32_t q, const Group& gr
   return found;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_spectralfly(const Parameters& parameters) {
   const std::uint32_t p = read_possible(parameters, "p", possible_p(), "an odd prime");
-  const std::uint32_t q =
-      read_possible(parameters, "q", possible_q(p), fmt::format("an odd prime above 2√{}, not {},", p, p));
+  const std::uint32_t q = read_possible(parameters, "q", spectralfly_possible_q(p),
+                                        fmt::format("an odd prime above 2√{}, not {},", p, p));
   const Group group(q);
   const std::vector<Matrix> steps = generators(p, q, group);
   constexpr std::uint32_t kNone = 0xFFFFFFFFu;
@@ -154,12 +156,12 @@ Topology build(const Parameters& parameters) {
     }
   }
   std::sort(network.links.begin(), network.links.end());
-  return build_routers(info().name, parameters, network, p - 1);
+  return build_routers(spectralfly_info().name, parameters, network, p - 1);
 }
 
 // The diameter is about (4/3)·log_p of the number of routers (N. T. Sardari, Diameter of Ramanujan graphs and
 // random Cayley graphs, Combinatorica 39, 2019): the fewest links with which that is 3 or less.
-SizeParameters size_for(std::uint64_t wanted) {
+SizeParameters size_spectralfly(std::uint64_t wanted) {
   std::vector<SizedShape> shapes;
   for (const std::uint32_t p : possible_p()) {
     const auto power = [](double base, int exponent) {
@@ -167,16 +169,17 @@ SizeParameters size_for(std::uint64_t wanted) {
       for (int i = 0; i < exponent; ++i) result *= base;
       return result;
     };
-    for (const std::uint32_t q : possible_q(p)) {
-      if (power(routers(p, q), 4) > power(p, 9)) continue;
-      shapes.push_back({2 * p, endpoints(p, q), {{"p", std::to_string(p)}, {"q", std::to_string(q)}}});
+    for (const std::uint32_t q : spectralfly_possible_q(p)) {
+      if (power(spectralfly_routers(p, q), 4) > power(p, 9)) continue;
+      shapes.push_back(
+          {2 * p, spectralfly_endpoints(p, q), {{"p", std::to_string(p)}, {"q", std::to_string(q)}}});
     }
   }
-  return least_ports(info().name, wanted, shapes);
+  return least_ports(spectralfly_info().name, wanted, shapes);
 }
 
 }  // namespace
 
-Family spectralfly() { return {info(), build, size_for}; }
+Family spectralfly() { return {spectralfly_info(), build_spectralfly, size_spectralfly}; }
 
 }  // namespace weft::topologies

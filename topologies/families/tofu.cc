@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint32_t kUnit = 2 * 3 * 2;
 
-const ModuleInfo& info() {
+const ModuleInfo& tofu_info() {
   static const ModuleInfo info = {
       .name = "tofu",
       .summary = "Six-dimensional torus X×Y×Z of units of 2×3×2 nodes.",
@@ -25,7 +25,7 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_tofu(const Parameters& parameters) {
   std::uint64_t left = kMostHosts / kUnit;
   std::vector<std::uint32_t> dims;
   for (const char* name : {"x", "y", "z"}) {
@@ -33,10 +33,10 @@ Topology build(const Parameters& parameters) {
     left /= dims.back();
   }
   dims.insert(dims.end(), {2, 3, 2});
-  return build_lattice(info().name, parameters, dims, ring_links);
+  return build_lattice(tofu_info().name, parameters, dims, ring_links);
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_tofu(std::uint64_t endpoints) {
   if (endpoints > kMostHosts / 2) fail_too_many_endpoints("tofu", endpoints, kMostHosts / 2);
   const std::vector<std::uint32_t> dims = near_cube((endpoints + kUnit - 1) / kUnit, 3);
   return {{"x", std::to_string(dims[0])}, {"y", std::to_string(dims[1])}, {"z", std::to_string(dims[2])}};
@@ -44,6 +44,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family tofu() { return {info(), build, size_for}; }
+Family tofu() { return {tofu_info(), build_tofu, size_tofu}; }
 
 }  // namespace weft::topologies

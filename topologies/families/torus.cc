@@ -5,7 +5,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& torus_info() {
   static const ModuleInfo info = {
       .name = "torus",
       .summary = "Grid of routers with wrap-around links: every line of every dimension is a ring.",
@@ -15,17 +15,17 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build(const Parameters& parameters) {
-  return build_lattice(info().name, parameters, read_dims(parameters), ring_links);
+Topology build_torus(const Parameters& parameters) {
+  return build_lattice(torus_info().name, parameters, read_dims(parameters), ring_links);
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_torus(std::uint64_t endpoints) {
   if (endpoints > kMostHosts) fail_too_many_endpoints("torus", endpoints, kMostHosts);
   return {{"dims", dims_text(near_cube(endpoints, 3))}};
 }
 
 }  // namespace
 
-Family torus() { return {info(), build, size_for}; }
+Family torus() { return {torus_info(), build_torus, size_torus}; }
 
 }  // namespace weft::topologies

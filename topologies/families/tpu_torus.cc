@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kSide = 4;  // chips along a cube
 
-const ModuleInfo& info() {
+const ModuleInfo& tpu_torus_info() {
   static const ModuleInfo info = {
       .name = "tpu_torus",
       .summary =
@@ -26,7 +26,7 @@ const ModuleInfo& info() {
   return info;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_tpu_torus(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
   const std::vector<std::uint32_t> dims = read_dims(parameters);
   if (dims.size() != 3) parameters.fail("dims", "there must be three");
@@ -45,7 +45,7 @@ Topology build(const Parameters& parameters) {
   copper.cable = CableKind::kCopper;
   optical.cable = CableKind::kOptical;
 
-  Topology topology(to_short_form(info().name, parameters));
+  Topology topology(to_short_form(tpu_torus_info().name, parameters));
   std::vector<Vertex> chip(chips);
   for (std::uint32_t c = 0; c < chips; ++c) {
     const std::uint32_t x = c / dims[2] / dims[1], y = c / dims[2] % dims[1], z = c % dims[2];
@@ -68,7 +68,7 @@ Topology build(const Parameters& parameters) {
   return topology;
 }
 
-SizeParameters size_for(std::uint64_t endpoints) {
+SizeParameters size_tpu_torus(std::uint64_t endpoints) {
   if (endpoints > kMostHosts / 2) fail_too_many_endpoints("tpu_torus", endpoints, kMostHosts / 2);
   std::vector<std::uint32_t> dims = near_cube((endpoints + 63) / 64, 3);
   for (std::uint32_t& size : dims) size *= kSide;
@@ -77,6 +77,6 @@ SizeParameters size_for(std::uint64_t endpoints) {
 
 }  // namespace
 
-Family tpu_torus() { return {info(), build, size_for}; }
+Family tpu_torus() { return {tpu_torus_info(), build_tpu_torus, size_tpu_torus}; }
 
 }  // namespace weft::topologies

@@ -13,8 +13,8 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::uint32_t kMostPorts = 2048;
-constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 25;
+constexpr std::uint32_t kMostXgftPorts = 2048;
+constexpr std::uint64_t kMostXgftLinks = std::uint64_t{1} << 25;
 
 const ModuleInfo& xgft_info() {
   static const ModuleInfo info = {
@@ -69,9 +69,9 @@ void check_size(const Parameters& parameters, const char* name, const Tree& tree
     if (nodes > kMostHosts) {
       parameters.fail(name, fmt::format("level {} has {} nodes; there can be {}", level, nodes, kMostHosts));
     }
-    if (level < tree.levels() && nodes * tree.w[level] > kMostLinks) {
+    if (level < tree.levels() && nodes * tree.w[level] > kMostXgftLinks) {
       parameters.fail(name, fmt::format("that makes {} links above level {}; at most {} can be had",
-                                        nodes * tree.w[level], level, kMostLinks));
+                                        nodes * tree.w[level], level, kMostXgftLinks));
     }
   }
 }
@@ -121,7 +121,7 @@ Topology build_xgft(const Parameters& parameters) {
 }
 
 Topology build_k_ary(const Parameters& parameters) {
-  const std::uint32_t k = count_parameter(parameters, "k", kMostPorts);
+  const std::uint32_t k = count_parameter(parameters, "k", kMostXgftPorts);
   const std::uint32_t n = count_parameter(parameters, "n", 22);
   std::uint64_t hosts = 1;
   for (std::uint32_t i = 0; i < n; ++i) {

@@ -12,7 +12,7 @@
 namespace weft::topologies {
 namespace {
 
-const ModuleInfo& info() {
+const ModuleInfo& xpander_info() {
   static const ModuleInfo info = {
       .name = "xpander",
       .summary = "Random lifts of a complete graph: an expander of routers with d links each.",
@@ -31,14 +31,14 @@ const ModuleInfo& info() {
   return info;
 }
 
-std::uint64_t endpoints(std::uint32_t d, std::uint64_t copies) { return (d + 1) * copies * (d / 2); }
+std::uint64_t xpander_endpoints(std::uint32_t d, std::uint64_t copies) { return (d + 1) * copies * (d / 2); }
 
 // Throws InputError unless they are 2 or more each and make kMostHosts or fewer.
 std::vector<std::uint32_t> read_lifts(const Parameters& parameters, std::uint32_t d) {
   const std::string& text = parameters.text("lifts");
   if (text.empty()) return {d};
   std::vector<std::uint32_t> lifts;
-  const std::uint64_t most = kMostHosts / endpoints(d, 1);
+  const std::uint64_t most = kMostHosts / xpander_endpoints(d, 1);
   std::uint64_t copies = 1;
   const char* const end = text.data() + text.size();
   for (const char* at = text.data();; ++at) {
@@ -71,9 +71,9 @@ RouterLinks lift(const RouterLinks& links, std::uint32_t factor, RandomStream& r
   return lifted;
 }
 
-Topology build(const Parameters& parameters) {
+Topology build_xpander(const Parameters& parameters) {
   const std::vector<std::uint32_t> sizes =
-      within_limit(all_from(3, 2048), [](std::uint32_t d) { return endpoints(d, 2); });
+      within_limit(all_from(3, 2048), [](std::uint32_t d) { return xpander_endpoints(d, 2); });
   const std::uint32_t d = read_possible(parameters, "d", sizes, "");
   const std::vector<std::uint32_t> lifts = read_lifts(parameters, d);
   RandomStream random(static_cast<std::uint64_t>(parameters.integer("seed")), d, 1);
@@ -97,18 +97,18 @@ Topology build(const Parameters& parameters) {
       network.routers.push_back({.name = fmt::format("router {}.{}", metanode, i), .group = metanode});
     }
   }
-  return build_routers(info().name, parameters, network, d / 2);
+  return build_routers(xpander_info().name, parameters, network, d / 2);
 }
 
 // One lift by d, which makes d² + d routers.
-SizeParameters size_for(std::uint64_t wanted) {
-  const std::uint32_t d =
-      least_size(info().name, wanted, 3, 202, 1, [](std::uint32_t links) { return endpoints(links, links); });
+SizeParameters size_xpander(std::uint64_t wanted) {
+  const std::uint32_t d = least_size(xpander_info().name, wanted, 3, 202, 1,
+                                     [](std::uint32_t links) { return xpander_endpoints(links, links); });
   return {{"d", std::to_string(d)}, {"lifts", std::to_string(d)}};
 }
 
 }  // namespace
 
-Family xpander() { return {info(), build, size_for}; }
+Family xpander() { return {xpander_info(), build_xpander, size_xpander}; }
 
 }  // namespace weft::topologies

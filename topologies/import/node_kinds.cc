@@ -34,7 +34,7 @@ struct NameParts {
   std::vector<std::uint64_t> numbers;
 };
 
-NameParts parts_of(std::string_view name) {
+NameParts name_parts(std::string_view name) {
   NameParts parts;
   if (const std::size_t dot = name.find('.'); dot != 0) name = name.substr(0, dot);
   for (std::size_t at = 0; at < name.size();) {
@@ -84,7 +84,7 @@ class Kinds {
     degree_.assign(graph.nodes.size(), 0);
     for (const ImportedLink& link : graph.links) ++degree_[link.from], ++degree_[link.to];
     for (const ImportedNode& node : graph.nodes) {
-      parts_.push_back(parts_of(node.name));
+      parts_.push_back(name_parts(node.name));
       told_.push_back(told_by(parts_.back()));
     }
     if (!pattern.empty()) {

@@ -9,7 +9,7 @@
 namespace weft::topologies {
 namespace {
 
-using Pair = std::pair<std::uint32_t, std::uint32_t>;
+using NodePair = std::pair<std::uint32_t, std::uint32_t>;
 
 // What is listed: how often, and where first.
 struct Listed {
@@ -35,7 +35,7 @@ ImportedGraph read_adjacency(std::string_view text, const std::string& file,
   Lines lines(text, file);
   const auto [routers, links] = read_sizes(lines);
   ImportedGraph graph{.file = file, .nodes = {}, .links = {}};
-  std::map<Pair, Listed> listed;
+  std::map<NodePair, Listed> listed;
   std::uint64_t entries = 0;
   while (graph.nodes.size() < routers && lines.next(true)) {
     const auto from = static_cast<std::uint32_t>(graph.nodes.size());

@@ -12,10 +12,10 @@
 namespace weft::topologies {
 namespace {
 
-using Pair = std::pair<std::string_view, std::string_view>;
+using UnitSpelling = std::pair<std::string_view, std::string_view>;
 
 // In small letters, in which b can only be bits. Of bytes, which have a capital B, further below.
-constexpr Pair kRateUnits[] = {
+constexpr UnitSpelling kRateUnits[] = {
     {"ge", "Gbps"},      {"gbe", "Gbps"},    {"gige", "Gbps"},     {"gb", "Gbps"},        {"gbit", "Gbps"},
     {"gbits", "Gbps"},   {"gbps", "Gbps"},   {"gb/s", "Gbps"},     {"gbit/s", "Gbps"},    {"gbits/s", "Gbps"},
     {"gigabit", "Gbps"}, {"gbitps", "Gbps"}, {"gigabits", "Gbps"}, {"gigabit/s", "Gbps"}, {"mb", "Mbps"},
@@ -23,9 +23,9 @@ constexpr Pair kRateUnits[] = {
     {"mbits/s", "Mbps"}, {"tbps", "Tbps"},   {"tbit", "Tbps"},     {"tbit/s", "Tbps"},    {"tb/s", "Tbps"},
     {"tbits/s", "Tbps"}, {"bit/s", "bps"},   {"bits/s", "bps"},    {"kbit", "kbps"},      {"kbits/s", "kbps"},
 };
-constexpr Pair kByteUnits[] = {{"kBps", "kB/s"}, {"KBps", "kB/s"}, {"KB/s", "kB/s"},
-                               {"MBps", "MB/s"}, {"GBps", "GB/s"}, {"TBps", "TB/s"}};
-constexpr Pair kTimeUnits[] = {
+constexpr UnitSpelling kByteUnits[] = {{"kBps", "kB/s"}, {"KBps", "kB/s"}, {"KB/s", "kB/s"},
+                                       {"MBps", "MB/s"}, {"GBps", "GB/s"}, {"TBps", "TB/s"}};
+constexpr UnitSpelling kTimeUnits[] = {
     {"\xC2\xB5s", "us"}, {"\xCE\xBCs", "us"}, {"usec", "us"}, {"nsec", "ns"},
     {"msec", "ms"},      {"sec", "s"},        {"psec", "ps"},
 };
@@ -55,7 +55,7 @@ Parts parts_of(std::string_view text) {
 }
 
 template <std::size_t kSize>
-std::optional<std::string> translated(std::string_view text, const Pair (&units)[kSize], bool small) {
+std::optional<std::string> translated(std::string_view text, const UnitSpelling (&units)[kSize], bool small) {
   const Parts parts = parts_of(text);
   const std::string unit = small ? lower_case(parts.unit) : std::string(parts.unit);
   for (const auto& [from, to] : units) {

@@ -9,12 +9,12 @@ namespace weft::placement {
 namespace {
 
 // Free hosts whose numbers follow each other.
-struct Run {
+struct FreeRun {
   std::uint32_t first = 0, length = 0;
 };
 
-std::vector<Run> free_runs(const Machine& machine) {
-  std::vector<Run> runs;
+std::vector<FreeRun> free_runs(const Machine& machine) {
+  std::vector<FreeRun> runs;
   for (const std::uint32_t h : list_free(machine)) {
     if (runs.empty() || runs.back().first + runs.back().length != h) runs.push_back({h, 0});
     ++runs.back().length;
@@ -35,13 +35,13 @@ Outcome place_packed(const Setup& setup) {
   std::vector<std::uint32_t> free = list_free(setup.machine);
   if (free.size() < needed) return too_few(needed, static_cast<std::uint32_t>(free.size()));
   if (fit != 2 || strict) {
-    std::vector<Run> runs = free_runs(setup.machine);
+    std::vector<FreeRun> runs = free_runs(setup.machine);
     std::uint32_t longest = 0;
-    for (const Run& run : runs) longest = std::max(longest, run.length);
-    std::erase_if(runs, [needed](const Run& run) { return run.length < needed; });
+    for (const FreeRun& run : runs) longest = std::max(longest, run.length);
+    std::erase_if(runs, [needed](const FreeRun& run) { return run.length < needed; });
     if (!runs.empty()) {
-      const auto shorter = [](const Run& a, const Run& b) { return a.length < b.length; };
-      const Run run = fit == 1 ? *std::min_element(runs.begin(), runs.end(), shorter) : runs.front();
+      const auto shorter = [](const FreeRun& a, const FreeRun& b) { return a.length < b.length; };
+      const FreeRun run = fit == 1 ? *std::min_element(runs.begin(), runs.end(), shorter) : runs.front();
       return deal_ranks(setup, numbers_from(run.first, needed));
     }
     if (strict) {

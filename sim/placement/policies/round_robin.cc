@@ -53,7 +53,7 @@ constexpr const char* kSource =
     "N. Jain, A. Bhatele, X. Ni, N. J. Wright, L. V. Kale, Maximizing throughput on a dragonfly network, SC "
     "2014";
 
-std::vector<ParameterSpec> parameters(const std::string& over) {
+std::vector<ParameterSpec> round_robin_parameters(const std::string& over) {
   return with_distribution({unit_parameter("over", over, "What takes turns"),
                             {"within", ParameterType::kText, "packed",
                              "Which host of a unit is next: packed: the lowest number; spread: of its "
@@ -67,7 +67,7 @@ Policy round_robin() {
   return {.info = {.name = "round_robin",
                    .summary = "A host of each switch in turn.",
                    .source = kSource,
-                   .parameters = parameters("switch"),
+                   .parameters = round_robin_parameters("switch"),
                    .about =
                        "Ranks next to each other are on different switches, so that a job has the uplinks of "
                        "as many switches as can be, and shares each with others."},
@@ -80,7 +80,7 @@ Policy group_round_robin() {
   return {.info = {.name = "group_round_robin",
                    .summary = "A host of each group (pod, board, rail unit, cabinet …) in turn.",
                    .source = kSource,
-                   .parameters = parameters("group"),
+                   .parameters = round_robin_parameters("group"),
                    .about =
                        "Spreads a job evenly over all groups, so that it has all links between them, and the "
                        "most even share of each."},
