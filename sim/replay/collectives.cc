@@ -59,7 +59,6 @@ void Collectives::begin(std::uint32_t local, goal::OpIndex op) {
                                     .op = op,
                                     .number = call.tag,
                                     .comm = collective.comm,
-                                    .blocks = blocks(*chosen),
                                     .launched = after(engine_.now(), chosen->options.lane_costs.launch)}));
 }
 
@@ -214,17 +213,16 @@ void Collectives::give_train(std::uint32_t lane, std::uint32_t step) {
 // Of the sends in turn, that after the one that has finished.
 void Collectives::give_next_in_turn(std::uint32_t lane, std::uint32_t after) {
   const std::vector<OpenStep>& steps = with_.open.lane(lane).steps;
-  for (std::uint32_t i = after + 1; i < steps.size(); ++i) {
-    if (steps[i].step.in_turn) return give_train(lane, i);
-  }
+  const std::uint32_t next = after + 1;
+  if (next < steps.size() && steps[next].step.in_turn) give_train(lane, next);
 }
 
 bool Collectives::asks_first(const ReplayTask& train) const {
-  const ActiveCollective& active = with_.open.of_lane(train.lane);
-  if (active.call.options->lane_costs.given) return false;
-  return with_.handshakes.asks_first(train.bytes) ||
-         (active.blocks && with_.open.step(train).step.count == 1 &&
-          train.bytes > plan_.hosts.collective_limit_bytes);
+  const goal::ChosenAlgorithm& chosen = *with_.open.of_lane(train.lane).chosen;
+  if (chosen.options.lane_costs.given) return false;
+  if (with_.handshakes.asks_first(train.bytes)) return true;
+  return train.bytes > plan_.hosts.collective_limit_bytes && with_.open.step(train).step.count == 1 &&
+         blocks(chosen);
 }
 
 // Makes the train's task that of its next message.

@@ -23,7 +23,6 @@ struct ActiveCollective {
   std::uint32_t local = 0, op = 0;
   std::uint32_t number = 0, comm = 0;  // which collective it is on which communicator
   std::uint32_t first_lane = kNone, lanes = 0, lanes_left = 0;
-  bool blocks = false;                 // goes in rounds of blocking calls, see HostConfig
   std::uint32_t lanes_of_channel = 0;  // 0: its messages take NICs as others do
   Time launched;                       // lanes with processors of their own send nothing before
   std::uint32_t next = kNone;          // of the same rank, or in the free list

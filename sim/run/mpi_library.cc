@@ -152,12 +152,13 @@ void set_protocol(const Scenario& scenario, HostConfig& hosts) {
   if (place != scenario.hosts.locations.end()) choice.location = place->second;
   const auto info = std::ranges::find(protocols(), choice.name, &ModuleInfo::name);
   apply_protocol(Parameters(*info, choice), hosts);
-  if (!scenario.hosts.locations.contains("S")) hosts.collective_limit_bytes = hosts.eager_limit_bytes;
   const Parameters parameters(hosts_section(), scenario.hosts);
   if (!parameters.automatic("S")) {
     hosts.eager_limit_bytes = parameters.bytes("S");
-    hosts.first_fragment_bytes = std::min(hosts.first_fragment_bytes, hosts.eager_limit_bytes);
   }
+  if (!parameters.automatic("collective_S")) hosts.collective_limit_bytes = parameters.bytes("collective_S");
+  hosts.first_fragment_bytes =
+      std::min({hosts.first_fragment_bytes, hosts.eager_limit_bytes, hosts.collective_limit_bytes});
   hosts.connections_per_pair = connections_per_pair(scenario);
 }
 

@@ -370,16 +370,20 @@ class Resolver {
       return overridden;
     });
     if (!network_module().has_connections) {
-      std::erase_if(left.parameters, [](const ParameterSpec& spec) { return spec.name == "protocol"; });
-      drop_protocol();
+      std::erase_if(left.parameters, [](const ParameterSpec& spec) {
+        return spec.name == "protocol" || spec.name == "collective_S";
+      });
+      drop_without_connections("protocol");
+      drop_without_connections("collective_S");
     }
     scenario_.hosts.name = left.name;
     // Generated traffic is about the network: hosts cost nothing there unless told to.
     if (is_generated()) {
-      const bool is_ideal = !has_protocol();
+      const bool is_ideal = !has_protocol(), limits_rounds = is_ideal && !scenario_.hosts.given.contains("S");
       for (ParameterSpec& spec : left.parameters) {
         if (spec.name == "o") spec.default_value = "0ns";
         if (spec.name == "S" && is_ideal) spec.default_value = "1000TB";
+        if (spec.name == "collective_S" && limits_rounds) spec.default_value = eager_limit_of_ideal();
         if (spec.name == "protocol" && !registries_.protocols.empty()) {
           spec.default_value = registries_.protocols[0].name;
         }
@@ -407,16 +411,22 @@ class Resolver {
            choice.given.contains("eager_limit");
   }
 
-  void drop_protocol() {
-    const auto found = scenario_.hosts.given.find("protocol");
+  std::string eager_limit_of_ideal() const {
+    if (registries_.protocols.empty()) return std::string(kByRules);
+    const std::vector<ParameterSpec>& parameters = registries_.protocols[0].parameters;
+    return std::ranges::find(parameters, "eager_limit", &ParameterSpec::name)->default_value;
+  }
+
+  void drop_without_connections(const char* parameter) {
+    const auto found = scenario_.hosts.given.find(parameter);
     if (found == scenario_.hosts.given.end()) return;
     if (found->second != kByRules) {
-      useless(hosts_location("protocol"), fmt::format("hosts.protocol has no effect: network model {} has no "
-                                                      "connections, and takes messages as LogGOPS does",
-                                                      scenario_.network.name));
+      useless(hosts_location(parameter), fmt::format("hosts.{} has no effect: network model {} has no "
+                                                     "connections, and takes messages as LogGOPS does",
+                                                     parameter, scenario_.network.name));
     }
     scenario_.hosts.given.erase(found);
-    scenario_.hosts.locations.erase("protocol");
+    scenario_.hosts.locations.erase(parameter);
   }
 
   // Completes the short form.

@@ -270,10 +270,11 @@ const ModuleInfo& hosts_section() {
           {"S", ParameterType::kBytes, "auto",
            "Largest eager message; larger ones use rendezvous. auto: the protocol's eager limit; of "
            "generated "
-           "traffic all is eager but the rounds of collectives above that limit, which MPI libraries "
-           "exchange "
-           "by "
-           "blocking calls."},
+           "traffic all is eager."},
+          {"collective_S", ParameterType::kBytes, "auto",
+           "The same of collectives in rounds, if it is less: MPI libraries exchange them by blocking calls, "
+           "which end when the data have gone. auto: S; of generated traffic ideal's eager limit if no S is "
+           "given."},
           {"protocol", ParameterType::kText, "auto",
            "How messages are sent: a protocol and its parameters, see weft list protocol. auto: that of the "
            "MPI "

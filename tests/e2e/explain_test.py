@@ -110,8 +110,7 @@ class Explain(WeftTest):
         told, where = self.where("--traffic", "incast:n=15,size=100kB,ranks=16", *TREE)
         self.assertEqual([each["to"] for each in where["links"] if "to" in each], ["host 0"])
         # Five allreduces: each is counted once, whichever ranks the path meets it on.
-        eager = [*TREE, "--set", "hosts.S=1MB"]
-        for network in (["--network", "flow", *eager], eager, ["--network", "loggops:L=2000,o=300,g=0,G=0.5,O=0,S=1MB"]):
+        for network in (["--network", "flow", *TREE], TREE, ["--network", "loggops:L=2000,o=300,g=0,G=0.5,O=0,S=1MB"]):
             told, where = self.where("--traffic", "collective:size=1MB,iterations=5,compute=10us,ranks=16", *network)
             what = {each["kind"]: each for each in where["activities"]}
             self.assertEqual(what["allreduce"]["count"], 5)

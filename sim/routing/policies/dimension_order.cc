@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -19,31 +20,32 @@ using topologies::NodeKind;
 using topologies::Topology;
 using topologies::Vertex;
 
-// Which coordinate each channel between switches changes.
+// Of a channel between switches: which coordinate it changes.
+struct Link {
+  static constexpr std::uint8_t kNone = 0xFF;
+  std::uint8_t dimension = kNone;  // none: a host's cable
+  bool wraps = false;              // from the last coordinate to the first, or back
+  bool up = false;                 // towards greater coordinates, on a ring by the shorter way
+};
+
+// Those of all channels of a grid.
 class Dimensions {
  public:
-  static constexpr std::uint8_t kNone = 0xFF;  // of hosts' cables
-
   explicit Dimensions(const Topology& topology)
-      : sizes_(topology.grid()), of_(topology.channels().size(), kNone) {
+      : sizes_(topology.grid()), links_(topology.channels().size()) {
     const std::vector<std::uint32_t>& sizes = sizes_;
     std::uint64_t points = sizes.empty() ? 0 : 1;
     for (const std::uint32_t size : sizes) points *= size;
-    if (points != topology.switches() || sizes.size() >= kNone) {
+    if (points != topology.switches() || sizes.size() >= Link::kNone) {
       refuse(topology, "it is no grid, or doesn't say so");
     }
     std::uint32_t stride = topology.switches();
     for (const std::uint32_t size : sizes) strides_.push_back(stride /= size);
-    wraps_.resize(topology.channels().size());
-    up_.resize(topology.channels().size());
     for (std::uint32_t c = 0; c < topology.channels().size(); ++c) classify(topology, c);
   }
 
-  std::uint8_t of(std::uint32_t channel) const { return of_[channel]; }
-  bool wraps(std::uint32_t channel) const { return wraps_[channel]; }
+  const Link& link(std::uint32_t channel) const { return links_[channel]; }
   bool any_wraps() const { return any_wraps_; }
-  // Towards greater coordinates, on a ring by the shorter way.
-  bool goes_up(std::uint32_t channel) const { return up_[channel]; }
   std::uint32_t coordinate(std::uint32_t s, std::size_t d) const { return s / strides_[d] % sizes_[d]; }
   // Each host has one cable, and along each dimension all lines are rings, or paths, or all-to-all.
   bool is_plain(const Topology& topology) const {
@@ -66,7 +68,8 @@ class Dimensions {
     for (std::uint32_t s = 0; s < topology.switches(); ++s) {
       linked.assign(size, false);
       for (const std::uint32_t c : topology.out_channels(topology.switch_at(s))) {
-        if (of_[c] == d) linked[topology.node(topology.channels()[c].to).index / stride % size] = true;
+        if (links_[c].dimension == d)
+          linked[topology.node(topology.channels()[c].to).index / stride % size] = true;
       }
       const std::uint32_t x = s / stride % size;
       for (std::uint32_t y = 0; y < size; ++y) {
@@ -97,36 +100,45 @@ class Dimensions {
       const std::uint32_t x = a % sizes[d], y = b % sizes[d];
       if (x == y) continue;
       ++changed;
-      of_[c] = static_cast<std::uint8_t>(d);
+      Link& link = links_[c];
+      link.dimension = static_cast<std::uint8_t>(d);
       const bool ends = (x == 0 && y == sizes[d] - 1) || (y == 0 && x == sizes[d] - 1);
-      wraps_[c] = ends && sizes[d] > 2;
-      up_[c] = (y + sizes[d] - x) % sizes[d] <= sizes[d] / 2;
+      link.wraps = ends && sizes[d] > 2;
+      link.up = (y + sizes[d] - x) % sizes[d] <= sizes[d] / 2;
     }
     if (changed != 1) {
       refuse(topology,
              fmt::format("the link between {} and {} changes {} coordinates", from.name, to.name, changed));
     }
-    any_wraps_ = any_wraps_ || wraps_[c];
+    any_wraps_ = any_wraps_ || links_[c].wraps;
   }
 
   const std::vector<std::uint32_t> sizes_;
   std::vector<std::uint32_t> strides_;
-  std::vector<std::uint8_t> of_;  // by channel
-  std::vector<bool> wraps_, up_;  // by channel
+  std::vector<Link> links_;  // by channel
   bool any_wraps_ = false;
 };
 
-// Halfway around a ring both ways are as short. Every other switch sends up, the others down: where all send
-// so, each link has the same to carry, which directions drawn for each flow miss by a factor of two or three.
-bool sends_up(std::uint32_t coordinate) { return coordinate % 2 == 0; }
+// Of several ways those that a switch takes: they change the first dimension that any does, in one direction.
+// Halfway around a ring both are as short. Every other switch sends up, the others down: where all send so,
+// each link has the same to carry, which directions drawn for each flow miss by a factor of two or three.
+class Heading {
+ public:
+  // `link(way)` is its Link; `coordinate(d)` the switch's.
+  template <typename Ways, typename LinkOf, typename Coordinate>
+  Heading(const Ways& ways, const LinkOf& link, const Coordinate& coordinate) {
+    for (const auto way : ways) dimension_ = std::min(dimension_, link(way).dimension);
+    std::array<bool, 2> has{};  // down, up
+    for (const auto way : ways) has[link(way).up] |= link(way).dimension == dimension_;
+    up_ = has[0] && has[1] ? coordinate(dimension_) % 2 == 0 : has[1];
+  }
+  std::uint8_t dimension() const { return dimension_; }
+  bool takes(const Link& link) const { return link.dimension == dimension_ && link.up == up_; }
 
-// Those of several ways, all in one dimension, that a switch takes. `up(way)`: see Dimensions::goes_up().
-template <typename Ways, typename Up>
-void keep_one_direction(Ways& ways, std::uint32_t coordinate, const Up& up) {
-  const auto ups = std::ranges::count_if(ways, up);
-  if (ups == 0 || ups == std::ranges::ssize(ways)) return;
-  std::erase_if(ways, [&](const auto way) { return up(way) != sends_up(coordinate); });
-}
+ private:
+  std::uint8_t dimension_ = Link::kNone;
+  bool up_ = false;
+};
 
 // Where hosts are in the grid.
 class Places {
@@ -197,7 +209,7 @@ class DimensionOrder final : public SwitchPolicy {
       : places_(places), switch_(s), salt_(salt), known_(places.lines()) {
     for (const std::uint32_t c : topology.out_channels(topology.switch_at(s))) {
       // A link changes the same coordinate in both directions.
-      ports_.push_back({dimensions.of(c), dimensions.wraps(c), dimensions.goes_up(c)});
+      ports_.push_back(dimensions.link(c));
     }
   }
 
@@ -217,51 +229,30 @@ class DimensionOrder final : public SwitchPolicy {
   }
 
  private:
-  struct Port {
-    std::uint8_t dimension = Dimensions::kNone;
-    bool wraps = false, up = false;
-  };
   // The ports to where the first dimension is right: one, or several in pool_ from `first` on.
   struct Way {
     std::uint16_t first = 0, count = 0;  // none: not asked for yet, or it isn't known
-    Port port;                           // where it is one
+    Link port;                           // where it is one
   };
 
   Output by(std::uint32_t port, const PacketView& packet, const RouteNote& note) const {
     return {.port = port, .channel = channel_in(ports_[port], packet, note)};
   }
-  std::uint8_t channel_in(Port port, const PacketView& packet, const RouteNote& note) const {
+  std::uint8_t channel_in(Link port, const PacketView& packet, const RouteNote& note) const {
     const bool goes_on = note.channel == 1 && packet.in_port != PacketView::kMadeHere &&
                          ports_[packet.in_port].dimension == port.dimension;
     return port.wraps || goes_on ? 1 : 0;
   }
-  // Those that change the first dimension that any does, in one direction.
-  std::vector<std::uint32_t> first_of(std::span<const std::uint32_t> ports) const {
-    std::uint8_t first = Dimensions::kNone;
-    for (const std::uint32_t port : ports) first = std::min(first, ports_[port].dimension);
-    std::vector<std::uint32_t> kept;
-    for (const std::uint32_t port : ports) {
-      if (ports_[port].dimension == first) kept.push_back(port);
-    }
-    if (first != Dimensions::kNone) {
-      keep_one_direction(kept, places_.coordinate(switch_, first),
-                         [&](std::uint32_t port) { return ports_[port].up; });
-    }
-    return kept;
+  Heading heading(std::span<const std::uint32_t> ports) const {
+    return {ports, [&](std::uint32_t port) { return ports_[port]; },
+            [&](std::uint8_t d) { return places_.coordinate(switch_, d); }};
   }
-  // The same, and one of them.
   std::uint32_t one_of(std::span<const std::uint32_t> ports, std::uint32_t entropy) const {
-    std::uint8_t first = Dimensions::kNone;
-    for (const std::uint32_t port : ports) first = std::min(first, ports_[port].dimension);
-    const bool ups = first != Dimensions::kNone && sends_up(places_.coordinate(switch_, first));
-    std::array<std::uint32_t, 2> count{};  // down, up
-    for (const std::uint32_t port : ports) count[ports_[port].up] += ports_[port].dimension == first;
-    const bool up = count[ups] > 0 ? ups : !ups;
-    std::size_t skip = count[up] > 1 ? hash_choice(entropy, salt_, count[up]) : 0;
-    for (const std::uint32_t port : ports) {
-      if (ports_[port].dimension == first && ports_[port].up == up && skip-- == 0) return port;
-    }
-    return ports.front();  // not reached
+    const Heading way = heading(ports);
+    const auto is_taken = [&](std::uint32_t port) { return way.takes(ports_[port]); };
+    const auto taken = static_cast<std::size_t>(std::ranges::count_if(ports, is_taken));
+    std::size_t skip = taken > 1 ? hash_choice(entropy, salt_, taken) : 0;
+    return *std::ranges::find_if(ports, [&](std::uint32_t port) { return is_taken(port) && skip-- == 0; });
   }
   // While all links are up: the same for all hosts with that coordinate.
   const Way& way_on(std::uint32_t line, ActiveSwitch& here) {
@@ -270,7 +261,11 @@ class DimensionOrder final : public SwitchPolicy {
       return way;
     const std::uint32_t corner = places_.corner(switch_, line);
     if (corner == Places::kNone) return way;
-    const std::vector<std::uint32_t> ports = first_of(here.minimal(corner));
+    const auto minimal = here.minimal(corner);
+    const Heading heads = heading(minimal);
+    std::vector<std::uint32_t> ports;
+    std::ranges::copy_if(minimal, std::back_inserter(ports),
+                         [&](std::uint32_t port) { return heads.takes(ports_[port]); });
     way.count = static_cast<std::uint16_t>(ports.size());
     way.first = static_cast<std::uint16_t>(ports.size() == 1 ? ports.front() : pool_.size());
     way.port = ports_[ports.front()];
@@ -281,7 +276,7 @@ class DimensionOrder final : public SwitchPolicy {
   const Places& places_;
   const std::uint32_t switch_;
   const std::uint64_t salt_;
-  std::vector<Port> ports_;
+  std::vector<Link> ports_;
   std::vector<Way> known_;  // by Places::lines(), as they were asked for
   std::vector<std::uint16_t> pool_;
 };
@@ -318,16 +313,14 @@ class Paths final : public PathModel {
   void steps(Vertex at, PathState state, std::uint32_t host, std::vector<PathStep>& steps) const override {
     const Candidates all = table_.candidates(at, host);
     std::vector<std::uint32_t> next(all.begin(), all.end());
-    std::uint8_t dimension = Dimensions::kNone;
-    for (const std::uint32_t c : next) dimension = std::min(dimension, dimensions_.of(c));
-    std::erase_if(next, [&](std::uint32_t c) { return dimensions_.of(c) != dimension; });
-    if (dimension != Dimensions::kNone) {
-      keep_one_direction(next, dimensions_.coordinate(topology_.node(at).index, dimension),
-                         [&](std::uint32_t c) { return dimensions_.goes_up(c); });
-    }
+    const Heading heading(
+        next, [&](std::uint32_t c) { return dimensions_.link(c); },
+        [&](std::uint8_t d) { return dimensions_.coordinate(topology_.node(at).index, d); });
+    std::erase_if(next, [&](std::uint32_t c) { return !heading.takes(dimensions_.link(c)); });
+    const std::uint8_t dimension = heading.dimension();
     for (const std::uint32_t c : next) {
-      const bool crossed = dimensions_.wraps(c) || (dimension == state / 2 && state % 2 == 1);
-      const bool counts = dimensions_.any_wraps() && dimension != Dimensions::kNone;
+      const bool crossed = dimensions_.link(c).wraps || (dimension == state / 2 && state % 2 == 1);
+      const bool counts = dimensions_.any_wraps() && dimension != Link::kNone;
       steps.push_back({.channel = c,
                        .share = 1.0 / static_cast<double>(next.size()),
                        .state = static_cast<PathState>(counts ? 2 * dimension + crossed : 0),

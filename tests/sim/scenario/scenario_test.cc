@@ -101,6 +101,7 @@ TEST_CASE("scenario: every default is filled in") {
   CHECK(scenario.hosts.given == Values{{"o", "2us"},
                                        {"O", "0.5"},
                                        {"S", "auto"},
+                                       {"collective_S", "auto"},
                                        {"protocol", "auto"},
                                        {"reduction_per_byte", "0"},
                                        {"ranks_per_host", "1"}});
@@ -163,7 +164,8 @@ TEST_CASE("scenario: the resolved text names every parameter") {
         "routing {\n  hash {\n  }\n}\n"
         "congestion {\n  marked {\n    gain: 0.0625\n  }\n}\n"
         "queue {\n  marking {\n    kmin: \"100KB\"\n  }\n}\n"
-        "hosts {\n  o: \"2us\"\n  O: 0.5\n  S: \"auto\"\n  protocol: \"auto\"\n  reduction_per_byte: 0\n"
+        "hosts {\n  o: \"2us\"\n  O: 0.5\n  S: \"auto\"\n  collective_S: \"auto\"\n  protocol: \"auto\"\n  "
+        "reduction_per_byte: 0\n"
         "  ranks_per_host: 1\n}\n"
         "collectives {\n  allreduce: \"doubling\"\n  barrier: \"dissemination\"\n}\n"
         "seed: 7\nthreads: 1\n"
@@ -420,6 +422,12 @@ TEST_CASE("scenario: generated traffic") {
   CHECK(scenario.hosts.given.at("o") == "0ns");
   CHECK(scenario.hosts.given.at("S") == "1000TB");
   CHECK(resolved(text, {"hosts.o=1us"}).hosts.given.at("o") == "1us");
+  // Rounds of collectives block as ideal's sends do, unless an S is given; what is resolved says so.
+  const std::string limit = scenario.hosts.given.at("collective_S");
+  CHECK(limit != "auto");
+  CHECK(resolved(text, {"hosts.S=1000TB"}).hosts.given.at("collective_S") == "auto");
+  CHECK(resolved(text, {"hosts.S=1000TB", "hosts.collective_S=" + limit}).hosts.given ==
+        scenario.hosts.given);
   check_equal(resolved(to_text(scenario, test_registries())), scenario);
   // On the command line, in short form; and its parameters one by one.
   CHECK(resolved("topology { tree {} }", {"job.traffic=shift:by=2"}).jobs[0].traffic.given.at("by") == "2");

@@ -102,7 +102,7 @@ void add_routing(const Scenario& scenario, std::vector<Trial>& trials) {
 
 // What costs of hosts are where nobody gives any: some follow from others.
 Given usual_hosts(Scenario scenario, const sim::Registries& registries) {
-  for (const char* name : {"o", "O", "S", "protocol"}) scenario.hosts.given.erase(name);
+  for (const char* name : {"o", "O", "S", "collective_S", "protocol"}) scenario.hosts.given.erase(name);
   return sim::resolve(scenario, registries).hosts.given;
 }
 
