@@ -52,11 +52,11 @@ expect "--check only looks" '[[ $status == 1 && $output == *hpcc* && ! -e $APT_L
 call --list
 expect "--list names packages" '[[ $status == 0 && $output == *catch2* && $output != *tools/setup* ]]'
 
-MISSING="clang-14" call
+MISSING="clang-16" call
 expect "Clang is for fuzzing alone" '[[ $status == 0 && ! -e $APT_LOG ]]'
 
-MISSING="clang-14" call --fuzz
-expect "--fuzz installs it" '[[ $status == 0 && $(tail -n 1 "$APT_LOG") == install*clang-14 ]]'
+MISSING="clang-16" call --fuzz
+expect "--fuzz installs it" '[[ $status == 0 && $(tail -n 1 "$APT_LOG") == install*clang-16 ]]'
 
 call --chek
 expect "an unknown option" '[[ $status == 2 && $output == *"known: --check, --list, --fuzz"* && ! -e $APT_LOG ]]'
