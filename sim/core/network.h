@@ -26,8 +26,8 @@ struct Message {
   std::uint32_t instance =
       0;                    // of the program it belongs to, where several run side by side; the client's too
   std::uint32_t trail = 0;  // the client's, too
-  // Set by the network when it delivers the message: how long it would take alone on its path, in
-  // picoseconds; 0: not known.
+  // Set by the network when it delivers the message, and when that is acknowledged: how long it would take
+  // alone on its path, one way, in picoseconds; 0: not known.
   float alone_ps = 0;
 };
 static_assert(sizeof(Message) == 64);
@@ -54,8 +54,8 @@ struct ConnectionRules {
 class NetworkClient {
  public:
   virtual ~NetworkClient() = default;
-  // The last byte has left the sender's buffer: it may be reused. Exactly once per message that asks for it
-  // (notify_sent).
+  // The sender's buffer may be reused: the message is acknowledged, or in a buffer of the sender's system
+  // (ConnectionRules). Exactly once per message that asks for it (notify_sent).
   virtual void on_sent(const Message& message) = 0;
   // The last byte is in the receiver's NIC buffer. Exactly once per message.
   virtual void on_delivered(const Message& message) = 0;

@@ -31,7 +31,7 @@ struct Connection {
   bool flows = false;                        // does it have a rate?
   // Of the last message that began while it flowed: what follows from its bytes and the way they all take.
   std::uint64_t wire_bytes = 0;  // 0: there was none since the way was found
-  Time latency, ideal;
+  Time latency, answer, ideal;
 };
 
 // A hash table with open addressing, at most half full, over a pool: nothing is allocated once both have

@@ -72,12 +72,14 @@ void FlowNetwork::begin(std::uint32_t index) {
 void FlowNetwork::follow(Connection& connection, Flow& head) {
   if (connection.wire_bytes == head.wire_bytes) {
     head.latency = connection.latency;
+    head.answer = connection.answer;
     head.ideal = connection.ideal;
     return;
   }
   terms_.find(head, way_);
   connection.wire_bytes = head.wire_bytes;
   connection.latency = head.latency;
+  connection.answer = head.answer;
   connection.ideal = head.ideal;
 }
 

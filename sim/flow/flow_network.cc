@@ -139,7 +139,6 @@ void FlowNetwork::drain() {
     } else {
       fluids_.leave(fluid, now);
       if (flows_[slot].is_offer()) balance_.went();
-      if (flows_[slot].message.notify_sent) notices_.gather(slot);
     }
   }
   for (const std::uint32_t slot : notices_.end_gathering()) {
@@ -182,8 +181,12 @@ void FlowNetwork::deliver(std::uint32_t slot, bool local) {
                                .ideal = flow.ideal};
     records_.add(flow.number, record);
   }
-  flows_.give_back(slot);
-  if ((local || message.control) && message.notify_sent) client_.on_sent(message);
+  if (notices_.is_acknowledged(message)) {
+    engine_.schedule(after(engine_.now(), flow.answer), first_entity_ + message.source, kAnswered, slot);
+  } else {
+    flows_.give_back(slot);
+    if ((local || message.control) && message.notify_sent) client_.on_sent(message);
+  }
   client_.on_delivered(message);
 }
 
@@ -200,6 +203,14 @@ void FlowNetwork::handle(const Event& event) {
       break;
     case kTaken: {
       const Message message = flows_[event.payload].message;
+      client_.on_sent(message);
+      break;
+    }
+    case kAnswered: {
+      const Flow& flow = flows_[event.payload];
+      Message message = flow.message;
+      message.alone_ps = static_cast<float>(flow.ideal.ps());
+      flows_.give_back(event.payload);
       client_.on_sent(message);
       break;
     }

@@ -70,6 +70,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
     kDelivered,    // a message is there: its slot
     kLocalCopy,    // a message within a host is there: its slot
     kTaken,        // a send buffer has taken all of a message: its slot
+    kAnswered,     // the sender of a delivered message has its acknowledgement: its slot
   };
 
   void handle(const Event& event);

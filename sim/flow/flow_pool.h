@@ -23,6 +23,7 @@ struct Flow {
   Amount target = 0;  // what is left when a sender is to be told; 0: at the end
   Time start;
   Time latency;  // from the last byte's leaving to its arrival
+  Time answer;   // of an acknowledgement, from there back; only where the sender waits for it
   Time ideal;
   std::uint64_t wire_bytes = 0, carried = 0;  // carried: told to those who count what links carry
   std::uint32_t number = 0;                   // among its source's

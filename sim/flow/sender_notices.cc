@@ -5,7 +5,7 @@
 namespace weft::sim::flow {
 
 bool SenderNotices::wait(Connection& connection, std::uint32_t slot) {
-  if (!is_told(flows_[slot].message) || connection.untold != Connection::kNone) return false;
+  if (!is_taken(flows_[slot].message) || connection.untold != Connection::kNone) return false;
   connection.untold = slot;
   return true;
 }
@@ -39,9 +39,6 @@ void SenderNotices::leave(Connection& connection, Time now) {
   while (connection.untold != Connection::kNone) {
     const std::uint64_t end = flows_[connection.untold].end;
     if (end > left.end && end - left.end > buffer_bytes_) break;
-    // With nothing in a buffer a message is not told before its own end, though it may have no bytes.
-    const bool has_left = connection.untold == connection.head;
-    if (buffer_bytes_ == 0 && !has_left) break;
     tell(connection, now);
   }
 }
@@ -55,7 +52,7 @@ void SenderNotices::tell(Connection& connection, Time now) {
     engine_.schedule(now, first_host_ + flows_[slot].message.source, kind_, slot);
   }
   std::uint32_t next = flows_[slot].next;
-  while (next != Connection::kNone && !is_told(flows_[next].message)) next = flows_[next].next;
+  while (next != Connection::kNone && !is_taken(flows_[next].message)) next = flows_[next].next;
   connection.untold = next;
 }
 

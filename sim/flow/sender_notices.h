@@ -1,4 +1,5 @@
-// When senders are told that their messages are sent, in connections.
+// When senders are told that their messages are sent: when these are acknowledged, or a send buffer has taken
+// them.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@
 
 namespace weft::sim::flow {
 
-// A sender is told as soon as its connection's send buffer has taken all of the message; without a buffer,
-// when the last byte has left. Each connection knows the first of its messages that waits for this.
+// With a send buffer a sender is told as soon as its connection's has taken all of the message: each
+// connection knows the first of its messages that waits for this. Without one, when the acknowledgement is
+// there.
 class SenderNotices {
  public:
   // Events of this kind at a host, of those from `first_host` on, say that it is told, with the message's
@@ -28,8 +30,10 @@ class SenderNotices {
         flows_(flows),
         fluids_(fluids) {}
 
-  // Is the sender told when it was sent? Of handshakes, when they arrive.
-  static bool is_told(const Message& message) { return message.notify_sent && !message.control; }
+  // Is its sender told by the send buffer, or by an acknowledgement? Of handshakes and copies within a host
+  // it is when they arrive.
+  bool is_taken(const Message& message) const { return buffer_bytes_ > 0 && is_told(message); }
+  bool is_acknowledged(const Message& message) const { return buffer_bytes_ == 0 && is_told(message); }
   // The message comes last in its connection. Returns whether it is the first that waits; if another is at
   // the head, then aim() is next.
   bool wait(Connection& connection, std::uint32_t slot);
@@ -51,6 +55,9 @@ class SenderNotices {
   }
 
  private:
+  static bool is_told(const Message& message) {
+    return message.notify_sent && !message.control && message.source != message.destination;
+  }
   void tell(Connection& connection, Time now);
 
   Engine& engine_;

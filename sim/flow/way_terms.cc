@@ -20,6 +20,7 @@ WayTerms::WayTerms(const topologies::Topology& topology, const FlowConfig& confi
       fail_too_slow(fmt::format("the link {} -> {}", topology_.node(wire.from).name, end.name), wire.latency);
     }
     full_packet_.push_back(wire.rate.serialization(config_.mtu_bytes + config_.header_bytes));
+    header_.push_back(wire.rate.serialization(config_.header_bytes));
   }
 }
 
@@ -27,6 +28,7 @@ Terms WayTerms::find(Flow& flow, Way& way) {
   paths_.find(flow.trip, way);
   if (!way.open) return {};
   flow.latency = latency_of(flow, way.hops);
+  if (flow.message.notify_sent) flow.answer = answer(way.hops);
   Rate cap = config_.max_rate.bps() > 0 ? to_rate(config_.max_rate) : kMostRate;
   if (config_.window_bytes > 0) {
     const auto amount = kBytePs * config_.window_bytes;
@@ -97,13 +99,17 @@ Time WayTerms::latency_of(const Flow& flow, std::span<const std::uint32_t> hops)
   return delays + sum;
 }
 
-// Of a full packet, and back of its acknowledgement, which is no larger than a header.
+// Of a full packet, and back of its acknowledgement.
 Time WayTerms::round_trip(std::span<const std::uint32_t> hops) const {
-  Time sum = (config_.send_delay + config_.receive_delay) * 2 + config_.host_delay;
-  for (const std::uint32_t c : hops) {
-    sum = sum + delay_[c] * 2 + full_packet_[c] +
-          topology_.channels()[c].rate.serialization(config_.header_bytes);
-  }
+  Time sum = config_.send_delay + config_.receive_delay + config_.host_delay + answer(hops);
+  for (const std::uint32_t c : hops) sum = sum + delay_[c] + full_packet_[c];
+  return sum;
+}
+
+// Of an acknowledgement, which is no larger than a header, back over the cables of these.
+Time WayTerms::answer(std::span<const std::uint32_t> hops) const {
+  Time sum = config_.send_delay + config_.receive_delay;
+  for (const std::uint32_t c : hops) sum = sum + delay_[c] + header_[c];
   return sum;
 }
 

@@ -51,9 +51,13 @@ void Trails::at_sent(std::uint32_t task, const Message& message, Time now) {
   const Trail& trail = sending_[task];
   set_now(trail.path, kOpen);
   const Time taken = now - trail.injected;
-  const Time alone = std::min(nic_.of(message.bytes), taken);
-  now_.bandwidth += alone;
-  now_.queueing += taken - alone;
+  const Time bytes = std::min(nic_.of(message.bytes), taken);
+  // There and, as an acknowledgement, back.
+  const Time alone = std::max(Time::ps(static_cast<std::int64_t>(message.alone_ps)), bytes);
+  const Time latency = std::min((alone - bytes) * 2, taken - bytes);
+  now_.bandwidth += bytes;
+  now_.latency += latency;
+  now_.queueing += taken - bytes - latency;
   if (steps_) note_message(PathSteps::Place::kTask, task, message);
 }
 

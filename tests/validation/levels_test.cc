@@ -54,7 +54,7 @@ const std::vector<Exception>& queues_matter() {
       {"bcast", "binary_tree", {0.99, 1.001}},
       {"bcast", "split_binary_tree", {0.99, 1.001}},
       {"bcast", "scatter_allgather", {0.98, 1.035}},
-      {"bcast", "scatter_ring_allgather", {1.0, 1.022}},
+      {"bcast", "scatter_ring_allgather", {0.999, 1.022}},
       {"allreduce", "double_binary_tree", {0.95, 1.005}},
       {"reduce", "binary_tree", {0.999, 1.007}},
   };
@@ -62,8 +62,8 @@ const std::vector<Exception>& queues_matter() {
 }
 
 // Of algorithms that send in turn: how many rounds of blocking sends there are on the longest way. Each
-// message is asked for where links are, if it is large: a latency there and one back; and with packets it has
-// ended when the last of them is acknowledged.
+// message is asked for where links are, if it is large, a latency there and one back, and has ended when it
+// is acknowledged, two after the last byte.
 int rounds_in_turn(const std::string& kind, const std::string& name) {
   constexpr int kLevels = 4, kChildrenOfFour = 3;
   if (kind == "bcast" && name == "knomial_tree") return kLevels / 2 * kChildrenOfFour;
@@ -105,10 +105,9 @@ TEST_CASE("three levels agree on every collective, but where ranks are in unequa
   CHECK(all.size() == 59);
   for (const Times& each : all) {
     CAPTURE(size, each.kind, each.name, each.loggops_us, each.flow_us, each.packet_us, each.bare_us);
-    const double most_us = 2 * kLatency_us * rounds_in_turn(each.kind, each.name);
+    const double most_us = 4 * kLatency_us * rounds_in_turn(each.kind, each.name);
     const double asked = std::clamp(each.flow_us - each.loggops_us, 0.0, most_us);
-    const double told = std::clamp(each.bare_us - each.flow_us, 0.0, most_us);
-    const double flow = (each.flow_us - asked) / each.loggops_us, bare = (each.bare_us - told) / each.flow_us;
+    const double flow = (each.flow_us - asked) / each.loggops_us, bare = each.bare_us / each.flow_us;
     const double acks = each.packet_us / each.bare_us;
     if (each.name.starts_with("nccl_")) {
       // Several channels, each a pipeline of its own, share a link: as fluids all at once, message by message

@@ -18,6 +18,11 @@ std::uint64_t on_the_wire(std::uint64_t bytes) {
   return bytes + std::max<std::uint64_t>(1, (bytes + 4095) / 4096) * 64;
 }
 
+// Over a switch and two cables of 1 us and 100 Gb/s, from the last byte's leaving on: a full packet once
+// more, and its acknowledgement, a header, back.
+const Time kAnsweredAfter =
+    Time::us(4) + Bandwidth::gbps(100).serialization(4160) + Bandwidth::gbps(100).serialization(64) * 2;
+
 }  // namespace
 
 TEST_CASE("a message alone takes what it takes packet by packet, to the picosecond") {
@@ -84,12 +89,13 @@ TEST_CASE("n messages to one host share its link") {
   // more.
   const Time sending = Bandwidth::gbps(100).serialization(n * on_the_wire(1'000'000));
   const Time first = Bandwidth::gbps(100).serialization(4160);
+  const Time header = Bandwidth::gbps(100).serialization(64);  // comes back as an acknowledgement
   for (std::uint32_t i = 0; i < n; ++i) {
     const Time expected = sending + Time::ns(1200) + first;
     // A share is cut to 2^-16 bit/s, so each may take some picoseconds more.
     CHECK(run.client.delivered.at(i) >= expected);
     CHECK(run.client.delivered.at(i) <= expected + Time::ps(2));
-    CHECK(run.client.sent.at(i) == run.client.delivered.at(i) - Time::ns(1200) - first);
+    CHECK(run.client.sent.at(i) == run.client.delivered.at(i) + Time::ns(1200) + header * 2);
   }
   CHECK(run.link("hub", "h0").bytes == n * on_the_wire(1'000'000));
   CHECK(run.verdict() == "");
@@ -139,10 +145,12 @@ TEST_CASE("the parking lot, on links between switches") {
   run.run();
   // 20 Gb/s for the long one and for the short one on the slow link, which end together; 80 for the others.
   const double seconds = 8.0 * static_cast<double>(on_the_wire(10'000'000));
-  CHECK(run.client.sent.at(0).seconds() == Approx(seconds / (20.0 * kGiga)));
-  CHECK(run.client.sent.at(2).seconds() == Approx(seconds / (20.0 * kGiga)));
-  CHECK(run.client.sent.at(1).seconds() == Approx(seconds / (80.0 * kGiga)));
-  CHECK(run.client.sent.at(3).seconds() == Approx(seconds / (80.0 * kGiga)));
+  // Beside that, a packet for each link on the way, and the acknowledgement.
+  const auto at = [&](double gigabits) { return Approx(seconds / (gigabits * kGiga)).epsilon(0.001); };
+  CHECK(run.client.sent.at(0).seconds() == at(20));
+  CHECK(run.client.sent.at(2).seconds() == at(20));
+  CHECK(run.client.sent.at(1).seconds() == at(80));
+  CHECK(run.client.sent.at(3).seconds() == at(80));
 }
 
 TEST_CASE("a cap and a window bind where links don't, and short round trips get more of a shared link") {
@@ -152,7 +160,8 @@ TEST_CASE("a cap and a window bind where links don't, and short round trips get 
   Run capped(topology, routing::ecmp(), config);
   capped.send(0, 1, 1'000'000);
   capped.run();
-  CHECK(capped.client.sent.at(0) == Bandwidth::gbps(10).serialization(on_the_wire(1'000'000)));
+  CHECK(capped.client.sent.at(0) ==
+        Bandwidth::gbps(10).serialization(on_the_wire(1'000'000)) + kAnsweredAfter);
 
   config = {};
   config.window_bytes = 10'000;
@@ -162,7 +171,7 @@ TEST_CASE("a cap and a window bind where links don't, and short round trips get 
   // Round trip: 4 cables of 1 us, a packet and its acknowledgement over two links each.
   const double rtt = 4e-6 + 2 * 8 * (4160 + 64) / 100e9;
   CHECK(windowed.client.sent.at(0).seconds() ==
-        Approx(static_cast<double>(on_the_wire(1'000'000)) / 10'000 * rtt));
+        Approx(static_cast<double>(on_the_wire(1'000'000)) / 10'000 * rtt + kAnsweredAfter.seconds()));
 
   topologies::Topology uneven("uneven");
   const auto hub = uneven.add_switch("hub", 1, 0, Time());
@@ -218,9 +227,9 @@ TEST_CASE("several NICs: the given one, all in turn, or all at once") {
     return run.client.sent.at(1);
   };
   const Time one = Bandwidth::gbps(100).serialization(on_the_wire(1'000'000));
-  CHECK(time_of_two(NicChoice::kGiven) == one * 2);
-  CHECK(time_of_two(NicChoice::kRoundRobin) == one);
-  CHECK(time_of_two(NicChoice::kSpray) == one);
+  CHECK(time_of_two(NicChoice::kGiven) == one * 2 + kAnsweredAfter);
+  CHECK(time_of_two(NicChoice::kRoundRobin) == one + kAnsweredAfter);
+  CHECK(time_of_two(NicChoice::kSpray) == one + kAnsweredAfter);
 }
 
 TEST_CASE("a policy that looks at packets is refused") {
@@ -245,11 +254,14 @@ TEST_CASE("a link that fails stops its flows until routes are known anew; one th
           (run.client.sent.empty() ? run.link("a", "s").bytes : on_the_wire(1'000'000)));
     return run.client.sent.empty() ? Time::max() : run.client.sent.at(0);
   };
-  CHECK(sent({}) == alone);
+  // A full packet for each of the two switches, and the acknowledgement's header over three links.
+  const Time answered =
+      Bandwidth::gbps(100).serialization(4160) * 2 + Bandwidth::gbps(100).serialization(64) * 3;
+  CHECK(sent({}) == alone + answered);
   // At a quarter from 20 us on: what is left takes four times as long.
-  CHECK(sent({{Time::us(20), 2, 0.25}}) == Time::us(20) + (alone - Time::us(20)) * 4);
+  CHECK(sent({{Time::us(20), 2, 0.25}}) == Time::us(20) + (alone - Time::us(20)) * 4 + answered);
   // Down for 30 us. Its own switches know at once.
-  CHECK(sent({{Time::us(20), 2, 0}, {Time::us(50), 2, 1}}) == alone + Time::us(30));
+  CHECK(sent({{Time::us(20), 2, 0}, {Time::us(50), 2, 1}}) == alone + Time::us(30) + answered);
   CHECK(sent({{Time::us(20), 2, 0}}) == Time::max());
 }
 
@@ -271,7 +283,10 @@ TEST_CASE(
     run.run();
     CHECK(run.client.deliveries == 2);
     CHECK(run.verdict() == "");
-    const double alone = Bandwidth::gbps(100).serialization(on_the_wire(1'000'000)).seconds();
+    // Over six links of 500 ns, there and back, and five switches.
+    const Time answered = Time::ns(500) * 12 + Bandwidth::gbps(100).serialization(4160) * 5 +
+                          Bandwidth::gbps(100).serialization(64) * 6;
+    const double alone = (Bandwidth::gbps(100).serialization(on_the_wire(1'000'000)) + answered).seconds();
     // Upwards nothing is lost; downwards the pod's other switch does not know a way until 40 us. A flow that
     // happens to go the other way is not touched.
     CHECK(run.client.sent.at(0).seconds() == Approx(alone));

@@ -230,21 +230,26 @@ TEST_CASE("rendezvous as the protocol says: what it takes on a link of 80 Gb/s")
   const auto times = [&](const std::string& protocol) {
     return finish_ns(kFluid + "hosts { o: \"0\" protocol: \"" + protocol + "\" }\n", one);
   };
-  // Request and clear, then the data; the send ends when the last byte has left.
-  CHECK(times("ideal")[0] == near(2 * hop + bytes));
+  // Request and clear, then the data; the send ends with their acknowledgement.
+  CHECK(times("ideal")[0] == near(4 * hop + bytes + packet));
   CHECK(times("ideal")[1] == near(3 * hop + bytes + packet));
   // 100 kB go with the request, the rest follows.
   const std::vector<double> first = times("ideal:eager_limit=100000,first_fragment=100000");
-  CHECK(first[0] == near(2 * hop + packet + bytes));
+  CHECK(first[0] == near(4 * hop + packet + bytes + packet));
   CHECK(first[1] == near(3 * hop + packet + bytes + packet));
   // The receiver says when it has all.
   const std::vector<double> got = times("ideal:rendezvous=get");
   CHECK(got[1] == near(3 * hop + bytes + packet));
   CHECK(got[0] == near(4 * hop + bytes + packet));
-  // Fragments in one connection take no more than the whole.
-  const std::vector<double> pieces = times("ideal:rendezvous=pipeline,fragment=10000,pipeline_depth=2");
-  CHECK(pieces[0] == near(2 * hop + bytes));
+  // Fragments in one connection take no more than the whole, if enough of them are under way: of two, each
+  // waits for the acknowledgement of the one before the last.
+  const std::vector<double> pieces = times("ideal:rendezvous=pipeline,fragment=10000,pipeline_depth=8");
+  CHECK(pieces[0] == near(4 * hop + bytes + packet));
   CHECK(pieces[1] == near(3 * hop + bytes + packet));
+  const double piece = bytes / 100;
+  const std::vector<double> two = times("ideal:rendezvous=pipeline,fragment=10000,pipeline_depth=2");
+  CHECK(two[0] == near(2 * hop + 50 * (piece + packet + 2 * hop) + piece));
+  CHECK(two[1] == near(two[0] - hop));
   // A send buffer of 300 kB: the send ends so much earlier, the receive as before.
   const std::vector<double> buffered = times("ideal:send_buffer=300000");
   CHECK(buffered[0] == near(2 * hop + 0.7 * bytes));
