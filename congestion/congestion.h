@@ -28,7 +28,9 @@ struct FlowInfo {
   Time longest_rtt;             // the same over the longest path that the routing policy may use
   Time network_rtt;             // the longest of the network, for whom one target is to suit all
   Time host_delay;              // of each of these, what passes in the two hosts
-  // Bandwidth-delay product of the path in bytes: line_rate × base_rtt.
+  Time answer_wait;  // what the ACK waits for if each link on its way is just sending a full packet
+  // Bandwidth-delay product of the path in bytes, which keeps it full in both directions at once:
+  // line_rate × (base_rtt + answer_wait).
   std::uint64_t bdp_bytes = 0;
   std::uint32_t hops = 0;  // links of the path
   // A count for each of Control::signals, shared with other connections: for the sender to count up.

@@ -29,7 +29,8 @@ class Hpcc final : public Sender {
 
   Hpcc(const FlowInfo& flow, const Settings& settings)
       : target_(settings.target),
-        round_trip_s_((settings.round_trip > Time() ? settings.round_trip : flow.base_rtt).seconds()),
+        round_trip_s_((settings.round_trip > Time() ? settings.round_trip : flow.base_rtt + flow.answer_wait)
+                          .seconds()),
         most_(line_window(flow, settings.round_trip)),
         least_(std::min(most_, static_cast<double>(settings.min_rate.bps()) / 8 * round_trip_s_)),
         step_(most_ * (1 - target_) / settings.flows),
@@ -129,7 +130,9 @@ const Control& hpcc() {
                      "Flows N expected to share a link: each adds bandwidth-delay product (1 - target) / N.",
                      above("0")},
                     {"base_rtt", ParameterType::kTime, "auto",
-                     "Round trip T without queues; auto: the connection's own.", above("0")},
+                     "Round trip T without queues; auto: the connection's own, in "
+                     "which its ACK waits for a packet at each link.",
+                     above("0")},
                     {"min_rate", ParameterType::kBandwidth, "100Mbps", "Least rate of a connection.",
                      above("0")},
                     {"telemetry_bytes", ParameterType::kInteger, "42",

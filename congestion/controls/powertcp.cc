@@ -28,7 +28,8 @@ class PowerTcp final : public Sender {
 
   PowerTcp(const FlowInfo& flow, const Settings& settings)
       : gain_(settings.gain),
-        round_trip_s_((settings.round_trip > Time() ? settings.round_trip : flow.base_rtt).seconds()),
+        round_trip_s_((settings.round_trip > Time() ? settings.round_trip : flow.base_rtt + flow.answer_wait)
+                          .seconds()),
         most_(line_window(flow, settings.round_trip)),
         step_(most_ / settings.flows),
         least_(flow.mtu_bytes),
@@ -144,7 +145,9 @@ const Control& powertcp() {
                                "Flows N expected to share a link: each adds bandwidth-delay product / N.",
                                above("0")},
                               {"base_rtt", ParameterType::kTime, "auto",
-                               "Round trip tau without queues; auto: the connection's own.", above("0")},
+                               "Round trip tau without queues; auto: the connection's own, in "
+                               "which its ACK waits for a packet at each link.",
+                               above("0")},
                               {"telemetry_bytes", ParameterType::kInteger, "42",
                                "By how much telemetry makes every header longer; none with signal=delay.",
                                from_to("0", "1024")}},

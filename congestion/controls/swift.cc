@@ -9,8 +9,9 @@
 namespace weft::congestion {
 namespace {
 
-// Default targets follow the path: each hop adds what it takes of a round trip without queueing, and the base
-// is the queueing that is allowed. The default queues have room for one round trip.
+// Default targets follow the path: each hop adds what it takes of a round trip in which only the ACK waits,
+// for a packet, and the base is the queueing that is allowed. The default queues have room for one round
+// trip.
 constexpr double kBaseShare = 0.25;
 constexpr double kRangeBases = 5;  // htsim
 
@@ -47,8 +48,9 @@ class Swift final : public Sender {
         mtu_bytes_(flow.mtu_bytes),
         base_target_(settings.base_target > Time() ? settings.base_target.seconds()
                                                    : fabric_rtt(flow) * kBaseShare),
-        hop_target_(settings.hop_target > Time() ? settings.hop_target.seconds()
-                                                 : fabric_rtt(flow) / std::max(flow.hops, 1u)),
+        hop_target_(settings.hop_target > Time()
+                        ? settings.hop_target.seconds()
+                        : (fabric_rtt(flow) + flow.answer_wait.seconds()) / std::max(flow.hops, 1u)),
         fs_range_(settings.fs_range < Time::max() ? settings.fs_range.seconds() : base_target_ * kRangeBases),
         fs_alpha_(fs_range_ / (1 / std::sqrt(settings.fs_min) - 1 / std::sqrt(settings.fs_max))),
         fs_beta_(-fs_alpha_ / std::sqrt(settings.fs_max)),
@@ -158,8 +160,8 @@ const Control& swift() {
                  "(htsim: 20us).",
                  above("0")},
                 {"hop_target", ParameterType::kTime, "auto",
-                 "What each link of the path adds; auto: its share of the round trip without queueing "
-                 "(htsim: 3.05us).",
+                 "What each link of the path adds; auto: its share of the round trip without queueing, in "
+                 "which its ACK waits for a packet (htsim: 3.05us).",
                  above("0")},
                 {"fs_range", ParameterType::kTime, "auto",
                  "What flow scaling adds at most, 0: nothing; auto: 5 base_target."},

@@ -29,7 +29,8 @@ class Uno final : public Sender {
         packet_(flow.mtu_bytes),
         pipe_(std::max(packet_, static_cast<double>(flow.bdp_bytes))),
         window_(pipe_),
-        base_rtt_(flow.base_rtt) {
+        answer_wait_(flow.answer_wait),
+        round_trip_(flow.base_rtt + flow.answer_wait) {
     const double within = static_cast<double>(flow.line_rate.bps()) / 8 * settings.epoch.seconds();
     const double k =
         settings.threshold_bytes > 0 ? static_cast<double>(settings.threshold_bytes) : within / 7;
@@ -74,7 +75,9 @@ class Uno final : public Sender {
       if (before > 0 && average_ <= 0.9 && average_ < before) {
         grow(acked_);  // the virtual queue is getting shorter
       } else {
-        const bool phantom_only = ack.rtt.seconds() <= base_rtt_.seconds() * settings_.phantom_delay;
+        const Time base = round_trip_ - answer_wait_;
+        const bool phantom_only =
+            (ack.rtt - answer_wait_).seconds() <= base.seconds() * settings_.phantom_delay;
         window_ *= 1 - average_ * decrease_ * (phantom_only ? settings_.phantom_share : 1);
       }
     }
@@ -87,7 +90,7 @@ class Uno final : public Sender {
   // before says nothing of it.
   void quick_adapt(Time now, double bytes) {
     if (adapt_at_ == Time::max()) {  // it begins now
-      adapt_at_ = now + base_rtt_;
+      adapt_at_ = now + round_trip_;
       limited_ = true;
       came_through_ = 0;
       return;
@@ -102,14 +105,14 @@ class Uno final : public Sender {
       adapt_at_ = Time::max();
       return;
     }
-    adapt_at_ = now + base_rtt_;
+    adapt_at_ = now + round_trip_;
     came_through_ = 0;
     limited_ = true;
   }
   void allow() {
     window_ = std::clamp(window_, packet_, pipe_ * settings_.max_window);
     allowed_.window_bytes = static_cast<std::uint64_t>(window_);
-    allowed_.rate = Bandwidth::bps(static_cast<std::int64_t>(window_ * 8 / base_rtt_.seconds()));
+    allowed_.rate = Bandwidth::bps(static_cast<std::int64_t>(window_ * 8 / round_trip_.seconds()));
   }
 
   Settings settings_;
@@ -119,7 +122,8 @@ class Uno final : public Sender {
   double average_ = 0;             // of the epochs' shares of marked bytes
   double acked_ = 0, marked_ = 0;  // bytes, in this epoch
   double came_through_ = 0;        // bytes, since the last quick_adapt()
-  Time base_rtt_, epoch_end_;
+  Time answer_wait_, round_trip_;  // round_trip_: in which an ACK waits as long
+  Time epoch_end_;
   Time adapt_from_, adapt_at_;  // from which packets on it counts what comes through, and until when
   bool limited_ = true;         // the window has been what limits the sender
 };
@@ -149,7 +153,9 @@ const Control& uno() {
                  "Share of that where round trips show no queue, and marks are the virtual queue's.",
                  from_to("0", "1")},
                 {"phantom_delay", ParameterType::kReal, "1.055",
-                 "Round trips up to so many times those without queues show none.", at_least("1")},
+                 "Round trips up to so many times those without queues, and an ACK's wait for a "
+                 "packet at each link, show none.",
+                 at_least("1")},
                 {"adapt_below", ParameterType::kReal, "0.5",
                  "Where less than this share of the window comes through in a round trip, the window jumps.",
                  from_to("0", "1")},

@@ -337,12 +337,13 @@ Channels::PathTimes Channels::path_times(ChannelId nic_channel, HostId destinati
     return topology.channels()[c].rate.serialization(size).ps();
   };
   OnItsWay first, last;
-  std::int64_t slowest = 0, acks = 0;
+  std::int64_t slowest = 0, acks = 0, waits = 0;
   std::uint32_t hops = 0;
   for (ChannelId c = nic_channel;;) {
     ++hops;
     const ChannelId back = opposite(c);
     acks += wire_ps(back, control_bytes) + way_ps(back);
+    waits += wire_ps(back, bytes);
     const auto needed = [&](std::uint32_t size) {
       const bool cut_through = cut_through_ && !ends[c].is_host();
       return wire_ps(c, cut_through ? std::min(size, control_bytes) : size);
@@ -354,7 +355,7 @@ Channels::PathTimes Channels::path_times(ChannelId nic_channel, HostId destinati
     last.cross(ahead, wire_ps(c, last_bytes), needed(last_bytes), way_ps(c));
     if (ends[c].is_host()) {
       if (ends[c].node() != topology.host(destination_host)) fail_no_way(nic_channel, destination_host);
-      return {Time::ps(first.tail + acks), Time::ps(last.tail), hops};
+      return {Time::ps(first.tail + acks), Time::ps(waits), Time::ps(last.tail), hops};
     }
     const NodeId at = ends[c].node();
     const auto candidates = original_table.candidates(at, destination_host);

@@ -144,6 +144,7 @@ class Channels {
   // Of a path without queueing, from the topology alone.
   struct PathTimes {
     Time round_trip;         // of a full packet, and its ACK back over the same cables
+    Time answer_wait;        // of that ACK, if each link on its way is just sending a full packet
     Time one_way;            // of the whole message: from its first bit to its last
     std::uint32_t hops = 0;  // links
   };

@@ -156,17 +156,18 @@ SlotId Connections::open(const Message& message, const Opening& opening, const S
                                                 .rings = &rings_,
                                                 .losses = keeps_paths() ? &losses_ : nullptr,
                                                 .signals = side_.signals.recoveries.data()});
-  connection.control = setup.senders->construct(state(slot) + setup.recovery_bytes,
-                                                {.mtu_bytes = config.mtu_bytes,
-                                                 .line_rate = line_rate,
-                                                 .base_rtt = round_trip,
-                                                 .longest_rtt = longest,
-                                                 .network_rtt = setup.longest_round_trip,
-                                                 .host_delay = hosts,
-                                                 .bdp_bytes = bytes_in(line_rate, round_trip),
-                                                 .hops = path.hops,
-                                                 .signals = side_.signals.senders.data(),
-                                                 .random = connection.entropy});
+  connection.control = setup.senders->construct(
+      state(slot) + setup.recovery_bytes, {.mtu_bytes = config.mtu_bytes,
+                                           .line_rate = line_rate,
+                                           .base_rtt = round_trip,
+                                           .longest_rtt = longest,
+                                           .network_rtt = setup.longest_round_trip,
+                                           .host_delay = hosts,
+                                           .answer_wait = path.answer_wait,
+                                           .bdp_bytes = bytes_in(line_rate, round_trip + path.answer_wait),
+                                           .hops = path.hops,
+                                           .signals = side_.signals.senders.data(),
+                                           .random = connection.entropy});
   connection.hops = static_cast<std::uint16_t>(path.hops);
   ColdConnection& cold = cold_[slot];
   cold = {};
@@ -283,6 +284,7 @@ FlowStart Connections::start(const Message& message, std::uint32_t number) {
   if (cold.first_untold == kNoMessage) cold.first_untold = added;
 
   if (!opens) one_way = ideal_time(connection, shape, path_times(connection, connection.nic, shape));
+  messages_[added].message.alone_ps = static_cast<float>((one_way + config.host_one_way()).ps());
   return {.receive_slot = connection.receive_slot,
           .send_slot = slot,
           .flow_number = connection.number,

@@ -22,11 +22,11 @@ const std::string kLossless = "pfc {}", kTrimming = "composite {}";
 std::vector<Bounds> lossless() {
   return {
       {"fixed_window", 6.5, 9.62},
-      {"dctcp", 3.6, 5.24},
+      {"dctcp", 3.6, 6.3},
       {"timely", 14.9, 22.26},
       {"dcqcn", 3.9, 5.72},
       {"hpcc", 1, 1.27},
-      {"powertcp", 1, 1.08},
+      {"powertcp", 1, 1.12},
       {"swift", 1, 1.04},
       {"mprdma", 1, 1.04},
       {"nscc", 1, 1.03},

@@ -108,7 +108,7 @@ struct Miss {
 
 const Miss* missed(const std::string& control, const std::string& name) {
   static const std::vector<Miss> list = {
-      {"swift", "beside an incast", 720},
+      {"swift", "beside an incast", 750},
       {"dctcp", "beside an incast", 770},
       {"swift", "permutation 1024", 250},
       {"dctcp", "permutation 1024", 250},

@@ -46,7 +46,7 @@ TEST_CASE("n to 1: no faster than the last link, and not much slower with a good
   const std::string control = GENERATE("dctcp", "fixed_window:packets=28");
   constexpr std::uint64_t kPackets = 2000;
   const auto topology = star(senders + 1, kRate, Time::ns(500), Time::ns(200));
-  Simulation simulation(topology, {.control = control, .queue = "ecn:capacity=4MB,kmin=40KB,kmax=40KB"});
+  Simulation simulation(topology, {.control = control, .queue = "ecn:capacity=6MB,kmin=40KB,kmax=40KB"});
   for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(senders); ++s) {
     simulation.send(s, static_cast<std::uint32_t>(senders), kPackets * kMtu);
   }
