@@ -1,6 +1,7 @@
 #include "congestion/controls/nscc_window.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -74,10 +75,14 @@ NsccWindow::NsccWindow(const FlowInfo& flow, const Settings& settings)
       network_rtt_ps_(std::max({flow.network_rtt, flow.longest_rtt, flow.base_rtt, Time::ps(1)}).ps()),
       decreased_ps_(std::numeric_limits<std::int64_t>::min() / 2),
       least_host_delay_ps_(std::numeric_limits<std::int64_t>::max()) {
-  const double bdp = static_cast<double>(flow.bdp_bytes);
+  // Gains are those of the way itself, and the margin of the largest window has room for ACKs that wait.
+  const double bdp = static_cast<double>(flow.bdp_bytes) * static_cast<double>(base_rtt_ps_) /
+                     static_cast<double>(base_rtt_ps_ + flow.answer_wait.ps());
   scale_ = bdp * (static_cast<double>(network_rtt_ps_) / static_cast<double>(base_rtt_ps_)) /
            settings.reference_bdp;
-  largest_ = std::max(mtu_bytes_, settings.largest * bdp);
+  // Only whole packets are sent.
+  const double packets = std::ceil(static_cast<double>(flow.bdp_bytes) / mtu_bytes_);
+  largest_ = std::max({mtu_bytes_, settings.largest * bdp, packets * mtu_bytes_});
   target_ps_ = settings.automatic_target
                    ? static_cast<std::int64_t>(settings.target_share * static_cast<double>(network_rtt_ps_))
                    : settings.target.ps();

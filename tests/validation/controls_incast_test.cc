@@ -58,7 +58,7 @@ std::vector<Bounds> bounds() {
       {"powertcp", kLossless, {1.03, 0.97}, {1.03, 0.97}},
       {"swift", kLossless, {1.4, 0.92}, {2.04, 0.97}},
       {"mprdma", kLossless, {1.03, 0.93}, {1.02, 0.97}},
-      {"nscc", kLossless, {1.03, 0.85}, {1.02, 0.97}},
+      {"nscc", kLossless, {1.03, 0.91}, {1.02, 0.97}},
       {"smartt", kLossless, {1.03, 0.95}, {1.02, 0.97}},
       {"strack", kLossless, {1.02, 0.91}, {1.02, 0.93}},
       {"bolt", kLossless, {1.02, 0.93}, {1.02, 0.95}},
