@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -317,6 +318,10 @@ Topology Builder::build(const std::string& name) {
   Topology topology(name);
   std::vector<Vertex> vertices;
   std::vector<std::pair<Vertex, Vertex>> added;  // hosts, and their switches
+  std::set<std::string_view> names;
+  if (hosts_each_ > 0) {
+    for (const ImportedNode& imported : graph_.nodes) names.insert(imported.name);
+  }
   for (std::uint32_t n = 0; n < size(); ++n) {
     ImportedNode& imported = graph_.nodes[n];
     Node node;
@@ -344,6 +349,8 @@ Topology Builder::build(const std::string& name) {
       host.domain = imported.domain;
       host.relays = imported.relays;
       host.name = fmt::format("host {}", topology.hosts());
+      // A node of the file may be called so.
+      while (names.contains(host.name)) host.name = "added " + host.name;
       added.emplace_back(topology.add_node(std::move(host)), vertices.back());
     }
   }

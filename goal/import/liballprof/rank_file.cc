@@ -242,6 +242,8 @@ void AllprofRankFile::finish_call(MpiCall& call) {
   }
   finalized_ = finalized_ || record.function == Function::kFinalize;
   const Shape shape = trace::function_info(record.function).shape;
+  const bool sends = shape == Shape::kSend || shape == Shape::kSendRequest || shape == Shape::kSendrecv;
+  if (sends && record.peer == trace::kAnySource) fail(line_, "a rank to send to, not any");
   const auto address = [&](std::uint64_t i) { return request_address_ + i * request_bytes_; };
   switch (shape) {
     case Shape::kSendRequest:

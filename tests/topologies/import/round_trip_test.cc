@@ -202,4 +202,23 @@ TEST_CASE("round trip: htsim's files bring back the same graph, where they can h
   }
 }
 
+TEST_CASE("hosts that are put on a file's switches are not called like one of its nodes") {
+  const Topology network =
+      read_text("taken.graphml",
+                "<graphml><key id=\"k\" for=\"node\" attr.name=\"name\"/><key id=\"l\" for=\"node\" "
+                "attr.name=\"kind\"/>"
+                "<graph edgedefault=\"undirected\"><node id=\"a\"><data key=\"k\">host 1</data>"
+                "<data key=\"l\">switch</data></node><node id=\"b\"><data key=\"l\">switch</data></node>"
+                "<node id=\"c\"><data key=\"l\">switch</data></node><edge source=\"a\" target=\"b\"/>"
+                "<edge source=\"b\" target=\"c\"/><edge source=\"c\" target=\"a\"/></graph></graphml>",
+                ",hosts=2");
+  REQUIRE(network.hosts() == 6);
+  // All after its own name, which is that of the file.
+  const auto nodes_of = [](const std::string& text) { return text.substr(text.find("<node")); };
+  const std::string text = text_of(network, "graphml");
+  const Topology again = read_text("again.graphml", text);
+  CHECK(again.hosts() == 6);
+  CHECK(nodes_of(text_of(again, "graphml")) == nodes_of(text));
+}
+
 }  // namespace weft::topologies
