@@ -29,8 +29,7 @@ class Hpcc final : public Sender {
 
   Hpcc(const FlowInfo& flow, const Settings& settings)
       : target_(settings.target),
-        round_trip_s_((settings.round_trip > Time() ? settings.round_trip : flow.base_rtt + flow.answer_wait)
-                          .seconds()),
+        round_trip_s_(telemetry_round_trip(flow, settings.round_trip).seconds()),
         most_(line_window(flow, settings.round_trip)),
         least_(std::min(most_, static_cast<double>(settings.min_rate.bps()) / 8 * round_trip_s_)),
         step_(most_ * (1 - target_) / settings.flows),

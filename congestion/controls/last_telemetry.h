@@ -11,12 +11,17 @@
 namespace weft::congestion {
 
 // The window that keeps the line busy for a round trip, in bytes: a packet at least. `round_trip`: 0: the
-// connection's own without queues.
+// connection's own, in which its ACK waits.
 inline double line_window(const FlowInfo& flow, Time round_trip) {
   const double bytes = round_trip > Time()
                            ? static_cast<double>(flow.line_rate.bps()) / 8 * round_trip.seconds()
                            : static_cast<double>(flow.bdp_bytes);
   return std::max<double>(flow.mtu_bytes, bytes);
+}
+
+// The T of controls that go by telemetry. `round_trip`: 0: the connection's own, in which its ACK waits.
+inline Time telemetry_round_trip(const FlowInfo& flow, Time round_trip) {
+  return round_trip > Time() ? round_trip : flow.base_rtt + flow.answer_wait;
 }
 
 // What the last packet's telemetry said. Of one connection. Memory: 40 bytes for each switch of the path,

@@ -28,8 +28,7 @@ class PowerTcp final : public Sender {
 
   PowerTcp(const FlowInfo& flow, const Settings& settings)
       : gain_(settings.gain),
-        round_trip_s_((settings.round_trip > Time() ? settings.round_trip : flow.base_rtt + flow.answer_wait)
-                          .seconds()),
+        round_trip_s_(telemetry_round_trip(flow, settings.round_trip).seconds()),
         most_(line_window(flow, settings.round_trip)),
         step_(most_ / settings.flows),
         least_(flow.mtu_bytes),
