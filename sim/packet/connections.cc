@@ -284,7 +284,10 @@ FlowStart Connections::start(const Message& message, std::uint32_t number) {
   if (cold.first_untold == kNoMessage) cold.first_untold = added;
 
   if (!opens) one_way = ideal_time(connection, shape, path_times(connection, connection.nic, shape));
-  messages_[added].message.alone_ps = static_cast<float>((one_way + config.host_one_way()).ps());
+  // What a send buffer takes is not acknowledged yet when its sender is told.
+  if (config.connections.send_buffer_bytes == 0) {
+    messages_[added].message.alone_ps = static_cast<float>((one_way + config.host_one_way()).ps());
+  }
   return {.receive_slot = connection.receive_slot,
           .send_slot = slot,
           .flow_number = connection.number,
