@@ -201,6 +201,10 @@ struct Control {
   // Is its source about ACKs for single packets, or a few, so that it does much worse where receivers hold
   // ACKs back for many? A warning says so.
   bool wants_every_ack = false;
+  // Receivers acknowledge each packet with a mark at once, by itself, as Ultra Ethernet's do. Where it is
+  // false, and packets of a connection keep their order, only a change of the mark makes them (RFC 8257
+  // §3.2).
+  bool marks_acked_at_once = false;
 };
 
 }  // namespace weft::congestion

@@ -57,7 +57,8 @@ const Control& nscc() {
                    "packet, and shares there are uneven for some time."},
       .needs = {.required = Capability::kMark, .used = Capability::kTrim},
       .make_factory = SenderFactoryFor<NsccSender>::make,
-      .queue = "composite"};
+      .queue = "composite",
+      .marks_acked_at_once = true};
   return control;
 }
 

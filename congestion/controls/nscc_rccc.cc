@@ -81,7 +81,8 @@ const Control& nscc_rccc() {
       .hears = kPulledHears,
       .make_factory = SenderFactoryFor<NsccRcccSender>::make,
       .make_receivers = make_nscc_rccc_receivers,
-      .queue_settings = kPulledQueueSettings};
+      .queue_settings = kPulledQueueSettings,
+      .marks_acked_at_once = true};
   return control;
 }
 

@@ -53,7 +53,8 @@ const Control& rccc() {
       .hears = kPulledHears,
       .make_factory = SenderFactoryFor<RcccSender>::make,
       .make_receivers = make_rccc_receivers,
-      .queue_settings = kPulledQueueSettings};
+      .queue_settings = kPulledQueueSettings,
+      .marks_acked_at_once = true};
   return control;
 }
 

@@ -58,7 +58,7 @@ Fabric uet_lossy() {
           .routing = {{.policy = std::string(kRecommended), .only_own = true}, {.policy = "reps"}},
           .congestion = kManyPaths,
           .recovery = "sleek",
-          .queue = "ecn",
+          .queue = "ecn:bdps=5",
           .network = "mtu=4096,header=122,ack=114,ack_every=4" + delays("500ns")};
 }
 

@@ -99,7 +99,8 @@ Time prepare(Channels& channels, const PacketSetup& setup, const routing::Policy
   const Time longest = find_longest_round_trip(channels, bytes);
   channels.delay_sends(config.send_delay);
   if (policy.one_salt) std::ranges::fill(channels.salts, routing::switch_salt(engines.front()->seed(), 0));
-  channels.set_queues(setup.queue, queue_parameters(setup, policy, engines.front()->seed()), longest, bytes);
+  channels.set_queues(setup.queue, queue_parameters(setup, policy, engines.front()->seed()),
+                      longest + config.host_round_trip(), bytes);
   if (policy.asks.departures || policy.asks.losses) channels.report_ports();
   if (setup.control.needs.noticed().has(Capability::kTelemetry)) channels.stamp_packets(engines);
   channels.links_change = !setup.changes.empty();

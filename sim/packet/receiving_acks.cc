@@ -20,8 +20,8 @@ void ReceivingSide::part_from_held(Key key, const Packet& packet) {
 
 // RFC 5681 §4.2 and RFC 8257 §3.2. At once: the first packet, the last one and the one that makes a message
 // complete, one that came before, one whose sender asks for the ACK, a change of the mark, and, on a single
-// path, one out of order, which there is a sign of loss. Over several paths every marked packet: the mark
-// speaks of its path, and an ACK of the newest's path alone.
+// path, one out of order, which there is a sign of loss. Every marked packet over several paths, as the mark
+// speaks of its path, and an ACK of the newest's path alone; and where the control's transport says so.
 void ReceivingSide::hold_or_acknowledge(Key key, ChannelId reply, PacketHandle handle, bool fresh,
                                         AckTime when) {
   const Connection& connection = of(key);
@@ -34,7 +34,8 @@ void ReceivingSide::hold_or_acknowledge(Key key, ChannelId reply, PacketHandle h
   const std::uint32_t first_missing = connection.arrivals.first_missing();
   const bool in_order = first_missing == number + 1;
   const bool reordering = side_.setup.recovery.reordering;
-  const bool by_rule = !fresh || packet.asks_ack() || turned || (marked && reordering) || number == 0 ||
+  const bool marks_at_once = reordering || side_.setup.control.marks_acked_at_once;
+  const bool by_rule = !fresh || packet.asks_ack() || turned || (marked && marks_at_once) || number == 0 ||
                        number + 1 == connection.message_end || first_missing == connection.message_end ||
                        (!in_order && !reordering) || held.packets + 1 >= side_.setup.config.ack_every;
   // A message that is complete is acknowledged now, so that its connection can be over.

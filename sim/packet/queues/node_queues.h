@@ -41,7 +41,7 @@ struct NodeSite {
   bool in_node = false;             // an accelerator or a switch inside a node, see kNodeMemory
   std::span<const PortSite> ports;  // in the order of Topology::out_channels
   Time pipeline;                    // of a switch: packets that arrive pass it first
-  Time rtt;                         // the network's longest round trip without queueing
+  Time rtt;                         // the longest without queueing, with what passes in hosts
   std::uint32_t packet_bytes = 0;   // of a full packet on the wire
   std::uint32_t control_bytes = 0;  // of an ACK or a bare header
   RandomStream random;

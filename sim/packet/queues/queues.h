@@ -20,7 +20,7 @@ namespace weft::sim::packet {
 // Where a queue stands.
 struct QueueSite {
   Bandwidth rate;                  // of the link it feeds
-  Time rtt;                        // the network's longest round trip without queueing
+  Time rtt;                        // the longest without queueing, with what passes in hosts
   std::uint32_t packet_bytes = 0;  // of a full packet on the wire
   bool in_node = false;            // NodeSite::in_node: it holds kNodeMemory, whatever the parameters say
 };
@@ -78,7 +78,7 @@ struct Discipline {
 std::span<const Discipline> disciplines();
 
 // The value of `capacity`. "auto" is what the site suggests: one bandwidth-delay product of its rate and the
-// network's longest round trip, and at least 32 full packets.
+// longest round trip from host to host, which windows are measured by, and at least 32 full packets.
 inline constexpr const char* kCapacityHelp =
     "Bytes per port; auto: one bandwidth-delay product of the longest path, at least 32 full packets.";
 std::uint64_t capacity_or_default(const Parameters& parameters, const QueueSite& site);

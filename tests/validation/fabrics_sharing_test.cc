@@ -1,0 +1,89 @@
+// Every fabric, as it is built: four messages that begin one after another share a link as fluids would.
+#include <fmt/core.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "goal/workload/message_graph.h"
+#include "sim/fabrics/fabrics.h"
+#include "tests/validation/run.h"
+
+namespace weft::validation {
+namespace {
+
+constexpr int kFlows = 4;
+using Finishes = std::array<double, kFlows>;  // in milliseconds
+
+// From a leaf to another over the one spine; a message has a host at each end for itself. Alone it takes
+// about 3.4 ms.
+Finishes finishes(const std::string& settings, int gbps) {
+  std::vector<goal::Message> messages;
+  for (std::uint32_t i = 0; i < kFlows; ++i) {
+    messages.push_back(
+        {i, kFlows + i, static_cast<std::uint64_t>(gbps) * 400'000, i * std::uint64_t{800'000}});
+  }
+  const goal::Graph graph = goal::message_graph(2 * kFlows, messages);
+  const std::string text = fmt::format(
+      "job {{ goal: \"built by the test\" }} hosts {{ o: \"0ns\" S: \"1000TB\" }} connections: "
+      "\"per_message\" seed: 1\n"
+      "topology {{ leaf_spine {{ leaves: 2 spines: 1 hosts_per_leaf: {} link: \"{}Gbps\" }} }} {}",
+      kFlows, gbps, settings);
+  const sim::Registries registries = sim::builtin_registries();
+  const sim::Simulation simulation(
+      sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries));
+  NeverStop control;
+  const goal::Program program(graph);
+  const results::Report report = simulation.run({&program, 1}, control);
+  REQUIRE(report.outcome == results::Outcome::kComplete);
+  Finishes result{};
+  for (const results::Flow& flow : report.flows) result.at(flow.source) = flow.finish.seconds() * 1e3;
+  return result;
+}
+
+void check_shares(const std::string& settings, int gbps) {
+  const Finishes fluids = finishes(settings + " network { flow {} }", gbps);
+  const Finishes packets = finishes(settings + " network { packet {} }", gbps);
+  CAPTURE(settings, gbps, fluids, packets);
+  for (int i = 0; i < kFlows; ++i) {
+    CHECK(packets.at(i) >= 0.85 * fluids.at(i));
+    CHECK(packets.at(i) <= 1.17 * fluids.at(i));
+  }
+}
+
+// Not even by design: DCQCN as adapters come takes long to speed up again, DCTCP gets at its share by a
+// packet a round trip, TTPoE has no congestion control.
+const std::set<std::string_view> kUneven = {"roce", "tcp", "ttpoe"};
+
+}  // namespace
+
+TEST_CASE("fluids share one link evenly, whoever began first") {
+  // 40 MB each, from 0, 0.8, 1.6 and 2.4 ms: the first has half of the link from 0.8 ms on, a third from 1.6
+  // ms.
+  const double alone = 40e6 * (4096 + 122) / 4096 * 8 / 100e9 * 1e3;
+  // With all four from 2.4 ms on: what the first has left then takes four times as long.
+  const double first = 2.4 + 4 * (alone - 0.8 - 0.8 / 2 - 0.8 / 3);
+  CHECK(finishes("fabric: \"uet\" network { flow {} }", 100).front() == Approx(first).epsilon(0.01));
+  CHECK(finishes("fabric: \"uet\" network { flow {} }", 100).back() == Approx(4 * alone).epsilon(0.01));
+}
+
+TEST_CASE("packets of each fabric share one link as fluids do") {
+  for (const fabrics::Fabric& fabric : fabrics::fabrics()) {
+    if (kUneven.contains(fabric.info.name)) continue;
+    for (const int gbps : {100, 400}) check_shares(fmt::format("fabric: \"{}\"", fabric.info.name), gbps);
+  }
+}
+
+// In order on one way, where ACKs for several packets hold marks back, unless the transport says otherwise.
+TEST_CASE("so they do on one way each") {
+  for (const std::string fabric : {"uet", "uet_lossy", "mrc"}) {
+    for (const int gbps : {100, 400})
+      check_shares(fmt::format("fabric: \"{}\" routing {{ ecmp {{}} }}", fabric), gbps);
+  }
+}
+
+}  // namespace weft::validation
