@@ -1,16 +1,27 @@
 #include "congestion/controls/fixed_window.h"
 
+#include <algorithm>
+
 namespace weft::congestion {
 namespace {
 
 class FixedWindow final : public Sender {
  public:
   struct Settings {
-    explicit Settings(const Parameters& parameters) : packets(parameters.integer("packets")) {}
+    explicit Settings(const Parameters& parameters)
+        : automatic(parameters.automatic("packets")),
+          packets(automatic ? 100 : parameters.integer("packets")) {}
+    bool automatic;
     std::int64_t packets;
   };
   FixedWindow(const FlowInfo& flow, const Settings& settings) {
     allowed_.window_bytes = static_cast<std::uint64_t>(settings.packets) * flow.mtu_bytes;
+    if (!settings.automatic) return;
+    // Networks without congestion control have no windows: these keep no link idle.
+    const Time longest = std::max({flow.network_rtt, flow.longest_rtt, flow.base_rtt});
+    const double bdp = static_cast<double>(flow.bdp_bytes) * longest.seconds() /
+                       std::max(flow.base_rtt, Time::ps(1)).seconds();
+    allowed_.window_bytes = std::max(allowed_.window_bytes, static_cast<std::uint64_t>(2 * bdp));
   }
   void start(Time) override {}
   void on_ack(const Ack&) override {}
@@ -25,7 +36,9 @@ const Control& fixed_window() {
       .info = {.name = "fixed_window",
                .summary = "A constant number of packets in flight; no reaction to marks or losses.",
                .source = "textbook sliding window",
-               .parameters = {{"packets", ParameterType::kInteger, "100", "Window in full packets.",
+               .parameters = {{"packets", ParameterType::kInteger, "auto",
+                               "Window in full packets; auto: 100, or two bandwidth-delay products of the "
+                               "longest way where these are more.",
                                from_to("1", "1000000000")}},
                .about =
                    "Goes by nothing: so many packets are in flight, whatever happens. Good as a yardstick, "

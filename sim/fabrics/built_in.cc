@@ -202,14 +202,16 @@ Fabric lossless_hpc() {
            .parameters = {},
            .about =
                "No product: what the authors of tori, Dragonflies, Slim Flies and the like take for granted. "
-               "Routing is what they recommend; a control by marks and delay keeps queues short."},
+               "Routing is what they recommend; a control by marks and delay keeps queues short. Links go to "
+               "the oldest packet, as in Cray's tori (D. Abts, D. Weisser, SC 2007): by arrival, who is near "
+               "to a busy link would take most of it."},
       .doubts = {"Ultra Ethernet's control stands in: such machines have their own, or none.", kCutThrough,
                  "Header bytes and 300 ns in each NIC are usual sizes, no machine's.", kMessageRate,
                  kSwitchLatency},
       .routing = {{.policy = std::string(kRecommended)}},
       .congestion = kManyPaths,
       .recovery = kAnyOrder,
-      .queue = "credit",
+      .queue = "credit:arbitration=age",
       .network = "mtu=4096,header=64,ack=64" + delays("300ns")};
 }
 
@@ -235,14 +237,15 @@ Fabric tofu_d() {
                    .source = "Y. Ajima et al., The Tofu Interconnect D, CLUSTER 2018",
                    .parameters = {}},
           .doubts = {"Header and ACK bytes are guesses, and 200 ns in each NIC are from memory.", kCutThrough,
-                     kMessageRate, kSwitchLatency},
+                     kMessageRate, kSwitchLatency,
+                     "Which packet goes first is not published: the oldest does here, as in Cray's tori."},
           .routing = {{.families = grid_families(), .policy = "dimension_order"},
                       {.policy = std::string(kRecommended),
                        .why = "whose own routing is for grids",
                        .recovery = kAnyOrder}},
           .congestion = "fixed_window",
           .recovery = "go_back_n",
-          .queue = "credit",
+          .queue = "credit:arbitration=age",
           .network = "mtu=1920,header=32,ack=32" + delays("200ns")};
 }
 

@@ -10,7 +10,8 @@
 
 namespace weft::fabrics {
 
-// The policy that is meant by this word is the one that is recommended for the topology's family.
+// The policy that is meant by this word is the one that is recommended for the topology's family, and takes
+// its ways packet by packet where it can (per=packet): the fabric's recovery may not want order.
 inline constexpr std::string_view kRecommended = "recommended";
 // The word for no fabric: each setting has its own default.
 inline constexpr std::string_view kNone = "none";

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 #include "sim/fabrics/fabrics.h"
@@ -43,6 +44,15 @@ void check_size(const routing::Policy& policy, const topologies::Topology& topol
   }
 }
 
+// Fabrics that keep what is recommended take packets in any order, so that a flow may have all its ways at
+// once.
+ModuleChoice spread(ModuleChoice recommended) {
+  const routing::Policy& policy = find_module(routing::policies(), recommended, "routing policy");
+  const auto is_per = [](const ParameterSpec& spec) { return spec.name == "per"; };
+  if (std::ranges::any_of(policy.info.parameters, is_per)) recommended.given["per"] = "packet";
+  return recommended;
+}
+
 }  // namespace
 
 std::string routing_reason(std::string_view family) {
@@ -61,8 +71,9 @@ DefaultRouting wanted_routing(std::string_view family, std::string_view fabric) 
         find_module(fabrics::fabrics(), ModuleChoice{.name = std::string(fabric)}, "fabric");
     if (const fabrics::FabricRouting* own = fabrics::routing_for(settings, family, recommended)) {
       const bool is_recommended = own->policy == fabrics::kRecommended;
-      return with(parse_module_choice(is_recommended ? recommended : own->policy),
-                  fabrics::reason_of(settings, *own, routing_reason(family)));
+      return with(
+          is_recommended ? spread(parse_module_choice(recommended)) : parse_module_choice(own->policy),
+          fabrics::reason_of(settings, *own, routing_reason(family)));
     }
   }
   return with(ModuleChoice{.name = recommended}, routing_reason(family));

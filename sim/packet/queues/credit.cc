@@ -31,6 +31,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
         packet_bytes_(site.packet_bytes),
         selection_(selection),
         in_node_(site.in_node),
+        by_age_(parameters.text("arbitration") == "age"),
         far_(site.ports.size()) {
     for (PortId p{0}; p < ports(); ++p) {
       const PortSite& cable = site.ports[p];
@@ -54,6 +55,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     record.channel = static_cast<std::uint8_t>(lane);
     const std::uint32_t bytes = node.bytes(packet);
     mark(out, packet, node);
+    if (by_age_) return put_by_age(from, out, lane, packet, bytes, record.sent_ps);
     put(from, out, lane, packet, bytes);
   }
   // Who is there first goes first, so that later packets can't change when this one goes.
@@ -81,27 +83,28 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     const std::uint32_t from = port(out).next_from();
     if (from != kMadeHere) port(from).own.returned.prefetch();
   }
-  // Of the channels whose first packet fits, the one whose packet came first.
+  // Of the channels whose first packet fits, the one whose packet came first, or is oldest.
   Next next(PortId out, NodeActions& node) override {
     Port& each = port(out);
     each.held = 0;
-    std::uint32_t chosen = kMostLanes, order = 0;
+    std::uint32_t chosen = kMostLanes;
+    const Entry* best = nullptr;
     for (std::uint64_t left = each.waiting; left != 0; left &= left - 1) {
       const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
       const Entry& first = queue(out, lane).front();
       if (!has_credits(out, lane, first.bytes, node.now())) {
         each.held |= std::uint64_t{1} << lane;
-      } else if (chosen == kMostLanes || static_cast<std::int32_t>(first.order - order) < 0) {
+      } else if (best == nullptr || goes_before(first, *best)) {
         chosen = lane;
-        order = first.order;
+        best = &first;
       }
     }
-    if (chosen == kMostLanes) {
+    if (best == nullptr) {
       if (each.held != 0 && !(each.flags() & kStalled)) begin_stall(out, node.now());
       return {.more = each.held != 0};
     }
     if (each.flags() & kStalled) end_stall(out, node.now());
-    pay(out, chosen, queue(out, chosen).front().bytes, node.now());
+    pay(out, chosen, best->bytes, node.now());
     return take(out, chosen);
   }
   // What comes in over the cable that the packet came through has its room when this one's last bit has left.
@@ -275,7 +278,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
 
   const std::uint32_t packet_bytes_;
   const Selection selection_;
-  const bool in_node_;
+  const bool in_node_, by_age_;
   std::vector<Far> far_;  // by port
   // Bytes, by port and channel. No host's buffer is ever full, nor a node's.
   std::vector<std::uint32_t> credits_;
@@ -346,7 +349,11 @@ Discipline credit() {
                  one_of({"auto", "by_hop", "by_group", "by_flow", "routed"})},
                 {"buffer", ParameterType::kBytes, "auto",
                  "Bytes for each channel at the end of a cable; auto: just enough for the full "
-                 "rate of the link."}}},
+                 "rate of the link."},
+                {"arbitration", ParameterType::kText, "arrival",
+                 "Which of the packets that wait for a link goes first: the one that came first to the "
+                 "switch (arrival), or that left its host first (age; D. Abts, D. Weisser, SC 2007).",
+                 one_of({"arrival", "age"})}}},
       .offers = {.always = Capability::kMark | Capability::kLossless},
       .make = make_credit,
       .channels = channels,

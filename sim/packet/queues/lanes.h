@@ -63,7 +63,7 @@ class LaneQueues : public NodeQueues {
   struct Entry {
     PacketHandle packet = kNone;
     std::uint32_t bytes = 0;
-    std::uint32_t order = 0;  // of its arrival at the node; counted without end
+    std::uint32_t order = 0;  // what goes first: counted without end, the least by the difference
     std::uint16_t in_port = 0, lane = 0;
   };
   struct Origin {
@@ -136,10 +136,21 @@ class LaneQueues : public NodeQueues {
   // A packet joins the queue of (out, lane).
   void put(Origin from, PortId out, std::uint32_t lane, PacketHandle packet, std::uint32_t bytes) {
     queues_[out * lanes_ + lane].push({packet, bytes, arrivals_++, from.port, from.lane});
-    Port& port = ports_[out];
-    if (port.waiting == 0) port.set_next_from(from.port);
-    port.waiting |= std::uint64_t{1} << lane;
-    port.add_backlog(bytes);
+    if (ports_[out].waiting == 0) ports_[out].set_next_from(from.port);
+    count(out, lane, bytes);
+  }
+  // Before those that were sent later. All of a node's packets are put in one of both ways.
+  void put_by_age(Origin from, PortId out, std::uint32_t lane, PacketHandle packet, std::uint32_t bytes,
+                  std::int64_t sent_ps) {
+    constexpr int kGrain = 10;  // a nanosecond; orders differ by two seconds at most
+    EntryFifo<Entry>& queue = queues_[out * lanes_ + lane];
+    queue.insert({packet, bytes, static_cast<std::uint32_t>(sent_ps >> kGrain), from.port, from.lane},
+                 [](const Entry& a, const Entry& b) { return goes_before(a, b); });
+    if (ports_[out].waiting == 0 || queue.front().packet == packet) ports_[out].set_next_from(from.port);
+    count(out, lane, bytes);
+  }
+  static bool goes_before(const Entry& a, const Entry& b) {
+    return static_cast<std::int32_t>(a.order - b.order) < 0;
   }
   // Takes the oldest of (out, lane) to be sent now. REQUIRES: there is one.
   Next take(PortId out, std::uint32_t lane) {
@@ -163,6 +174,11 @@ class LaneQueues : public NodeQueues {
   }
 
  private:
+  void count(PortId out, std::uint32_t lane, std::uint32_t bytes) {
+    ports_[out].waiting |= std::uint64_t{1} << lane;
+    ports_[out].add_backlog(bytes);
+  }
+
   // When to mark, on links of such a rate.
   struct Marking {
     QueueRule rule;

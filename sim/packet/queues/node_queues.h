@@ -248,6 +248,16 @@ class EntryFifo {
     ring_[last_++ & mask()] = entry;
     word_ += std::uint64_t{entry.bytes} << kSizeBits;
   }
+  // Puts it behind the last of those that don't come after it, where these are in order: before(a, b).
+  template <typename Before>
+  void insert(const Entry& entry, Before&& before) {
+    push(entry);
+    std::uint32_t place = last_ - 1;
+    for (; place != first_ && before(entry, ring_[(place - 1) & mask()]); --place) {
+      ring_[place & mask()] = ring_[(place - 1) & mask()];
+    }
+    ring_[place & mask()] = entry;
+  }
   // Takes the oldest; pop_back() the newest. REQUIRES: !empty().
   Entry pop() {
     const Entry entry = ring_[first_++ & mask()];

@@ -56,6 +56,42 @@ TEST_CASE("a packet is sent only with credits for all of it, and its own go back
   REQUIRE(node.send(*queues, PortId(1)) == NodeQueues::kNone);
 }
 
+// One input's packets are older than the other's, and came later.
+TEST_CASE("by age, the packet that left its host first goes first, whatever its channel and when it came") {
+  for (const bool by_age : {false, true}) {
+    FakeNode node;
+    const auto queues = make_queues(std::string("credit:vcs=2,buffer=100000,selection=by_flow,arbitration=") +
+                                        (by_age ? "age" : "arrival"),
+                                    4);
+    const auto arrive = [&](std::uint32_t number, std::uint32_t in, std::uint8_t channel, Time sent) {
+      const PacketHandle packet = node.data(number, kPacket);
+      node.pool[packet].channel = channel;
+      node.pool[packet].sent_ps = sent.ps();
+      queues->arrive(PortId(in), PortId(3), packet, node);
+    };
+    // A network that has run for so long counts on.
+    const Time start = Time::us(4'000'000) + Time::us(400'000) * GENERATE(0, 1, 2, 3);
+    arrive(0, 0, 0, start + Time::us(5));
+    arrive(1, 0, 1, start + Time::us(6));
+    arrive(2, 0, 0, start + Time::us(7));
+    arrive(3, 1, 0, start + Time::us(1));
+    arrive(4, 1, 0, start + Time::us(2));
+    arrive(5, 2, 1, start + Time::us(6));  // as old as another: behind it
+    std::vector<std::uint32_t> sent;
+    for (PacketHandle packet; (packet = node.send(*queues, PortId(3))) != NodeQueues::kNone;) {
+      sent.push_back(node.pool[packet].number);
+      node.leave(*queues);
+    }
+    REQUIRE(sent == (by_age ? std::vector<std::uint32_t>{3, 4, 0, 1, 5, 2}
+                            : std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}));
+    // Each has its room back where it came from.
+    std::vector<std::uint32_t> from;
+    for (const auto& room : node.rooms) from.push_back(room.port);
+    REQUIRE(from == (by_age ? std::vector<std::uint32_t>{1, 1, 0, 0, 2, 0}
+                            : std::vector<std::uint32_t>{0, 0, 0, 1, 1, 2}));
+  }
+}
+
 TEST_CASE("by groups, a link out of a group is in the channel of one within it, and any other in the next") {
   FakeNode node;
   constexpr std::size_t kWithin = 0, kOut = 1, kHost = 2;
