@@ -18,10 +18,10 @@ class FixedWindow final : public Sender {
     allowed_.window_bytes = static_cast<std::uint64_t>(settings.packets) * flow.mtu_bytes;
     if (!settings.automatic) return;
     // Networks without congestion control have no windows: these keep no link idle.
-    const Time longest = std::max({flow.network_rtt, flow.longest_rtt, flow.base_rtt});
+    const Time longest = std::max(flow.longest_rtt, flow.base_rtt);
     const double bdp = static_cast<double>(flow.bdp_bytes) * longest.seconds() /
                        std::max(flow.base_rtt, Time::ps(1)).seconds();
-    allowed_.window_bytes = std::max(allowed_.window_bytes, static_cast<std::uint64_t>(2 * bdp));
+    allowed_.window_bytes = std::max(allowed_.window_bytes, static_cast<std::uint64_t>(bdp));
   }
   void start(Time) override {}
   void on_ack(const Ack&) override {}
@@ -37,8 +37,8 @@ const Control& fixed_window() {
                .summary = "A constant number of packets in flight; no reaction to marks or losses.",
                .source = "textbook sliding window",
                .parameters = {{"packets", ParameterType::kInteger, "auto",
-                               "Window in full packets; auto: 100, or two bandwidth-delay products of the "
-                               "longest way where these are more.",
+                               "Window in full packets; auto: 100, or a bandwidth-delay product of the "
+                               "longest way where that is more.",
                                from_to("1", "1000000000")}},
                .about =
                    "Goes by nothing: so many packets are in flight, whatever happens. Good as a yardstick, "

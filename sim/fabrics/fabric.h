@@ -21,7 +21,7 @@ struct FabricRouting {
   std::vector<std::string> families = {};  // empty: all
   std::string policy = {};                 // short form, or kRecommended
   std::string why = {};                    // a clause that follows "of fabric infiniband, "; may be empty
-  std::string recovery = {};               // short form, in the place of the fabric's own; "": that
+  std::string recovery = {}, queue = {};   // short form, in the place of the fabric's own; "": that
   bool only_own = false;  // it counts only where another policy than plain ECMP is recommended for the family
 };
 

@@ -23,12 +23,14 @@ struct Part {
   std::vector<RegisteredModule> Registries::*modules;
   ModuleChoice Scenario::*choice;
   std::string Fabric::*setting;
+  std::string FabricRouting::*of_family;  // in its place for some families, where it isn't empty; may be null
 };
-constexpr Part kCongestion = {"congestion", "congestion control", &Registries::congestion,
-                              &Scenario::congestion, &Fabric::congestion};
-constexpr Part kRecovery = {"recovery", "loss recovery", &Registries::recoveries, &Scenario::recovery,
-                            &Fabric::recovery};
-constexpr Part kQueue = {"queue", "queue discipline", &Registries::queues, &Scenario::queue, &Fabric::queue};
+constexpr Part kCongestion = {"congestion",          "congestion control", &Registries::congestion,
+                              &Scenario::congestion, &Fabric::congestion,  nullptr};
+constexpr Part kRecovery = {"recovery",          "loss recovery",   &Registries::recoveries,
+                            &Scenario::recovery, &Fabric::recovery, &FabricRouting::recovery};
+constexpr Part kQueue = {"queue",          "queue discipline", &Registries::queues,
+                         &Scenario::queue, &Fabric::queue,     &FabricRouting::queue};
 
 const RegisteredModule* find(const std::vector<RegisteredModule>& modules, const std::string& name) {
   const auto found =
@@ -170,9 +172,9 @@ class Filler {
   }
 
   void part(const Part& part) {
-    const bool has_own_recovery =
-        part.setting == kRecovery.setting && wanted_ != nullptr && !wanted_->recovery.empty();
-    const ModuleChoice own = choice_of(has_own_recovery ? wanted_->recovery : fabric_->*part.setting);
+    const bool of_family =
+        part.of_family != nullptr && wanted_ != nullptr && !(wanted_->*part.of_family).empty();
+    const ModuleChoice own = choice_of(of_family ? wanted_->*part.of_family : fabric_->*part.setting);
     ModuleChoice& choice = scenario_.*part.choice;
     if (!choice.empty()) return keep(part.field, registries_.*part.modules, own, choice);
     const RegisteredModule* module = find(registries_.*part.modules, own.name);

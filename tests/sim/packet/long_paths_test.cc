@@ -23,22 +23,33 @@ struct Row {
 // Receivers that grant credit share evenly, whatever the round trip, and so do timers of one length (DCQCN).
 // Windows that grow by as much in every round trip give a link to who is near (DCTCP, MPRDMA, NewReno, CUBIC;
 // Swift less so, as its flows also wait for the far one's queue). A longest rate and twice the round trip's
-// worth in flight (BBR), growth in proportion to the bandwidth-delay product (PowerTCP, Bolt, NSCC), or
-// delays judged in round trips of one's own (TIMELY, STrack, SMaRTT) give it to who is far. Where that one
-// keeps a queue full that drops what doesn't fit, the near flow gets nothing at all.
+// worth in flight (BBR), growth in proportion to the bandwidth-delay product (PowerTCP, Bolt, NSCC), windows
+// of a bandwidth-delay product (fixed_window) or delays judged in round trips of one's own (TIMELY, STrack,
+// SMaRTT) give it to who is far. Where that one keeps a queue full that drops what doesn't fit, the near flow
+// gets nothing at all.
 std::vector<Row> rows() {
   const std::string room = "droptail:capacity=1MB", trims = "composite:capacity=160KB";
   return {
-      {"fixed_window", room, 0.95, 1, 0.98},  {"dctcp", kMarks, 0.95, 1, 0.98},
-      {"timely", room, 0, 0.02, 0.95},        {"dcqcn", kMarks, 0.4, 0.6, 0.9},
-      {"hpcc", room, 0.3, 0.5, 0.93},         {"powertcp", room, 0.01, 0.03, 0.98},
-      {"swift", room, 0.6, 0.8, 0.8},         {"mprdma", kMarks, 0.65, 0.85, 0.98},
-      {"ndp", trims, 0.49, 0.51, 0.98},       {"eqds", trims, 0.49, 0.51, 0.98},
-      {"nscc", trims, 0, 0.05, 0.95},         {"rccc", trims, 0.49, 0.51, 0.98},
-      {"nscc_rccc", trims, 0.45, 0.55, 0.95}, {"smartt", trims, 0.1, 0.25, 0.92},
-      {"strack", room, 0.15, 0.35, 0.9},      {"bolt", room, 0.08, 0.2, 0.97},
-      {"bbr", room, 0, 0.01, 0.97},           {"uno:epoch=12.7us", kPhantom, 0.13, 0.6, 0.93},
-      {"newreno", room, 0.95, 1, 0.98},       {"cubic", room, 0.95, 1, 0.98},
+      {"fixed_window", room, 0.3, 0.45, 0.98},
+      {"dctcp", kMarks, 0.95, 1, 0.98},
+      {"timely", room, 0, 0.02, 0.95},
+      {"dcqcn", kMarks, 0.4, 0.6, 0.9},
+      {"hpcc", room, 0.3, 0.5, 0.93},
+      {"powertcp", room, 0.01, 0.03, 0.98},
+      {"swift", room, 0.6, 0.8, 0.8},
+      {"mprdma", kMarks, 0.65, 0.85, 0.98},
+      {"ndp", trims, 0.49, 0.51, 0.98},
+      {"eqds", trims, 0.49, 0.51, 0.98},
+      {"nscc", trims, 0, 0.05, 0.95},
+      {"rccc", trims, 0.49, 0.51, 0.98},
+      {"nscc_rccc", trims, 0.45, 0.55, 0.95},
+      {"smartt", trims, 0.1, 0.25, 0.92},
+      {"strack", room, 0.15, 0.35, 0.9},
+      {"bolt", room, 0.08, 0.2, 0.97},
+      {"bbr", room, 0, 0.01, 0.97},
+      {"uno:epoch=12.7us", kPhantom, 0.13, 0.6, 0.93},
+      {"newreno", room, 0.95, 1, 0.98},
+      {"cubic", room, 0.95, 1, 0.98},
   };
 }
 

@@ -123,7 +123,7 @@ TEST_CASE("limits: weft describe tells them, and no help says them again") {
     CHECK_THAT(text, Catch::Contains(" It must be "));
   }
   CHECK_THAT(describe_text(catalog, "fixed_window"),
-             Catch::Contains("Window in full packets. It must be from 1 to 1000000000.\n"));
+             Catch::Contains("where that is more. It must be from 1 to 1000000000.\n"));
   CHECK_THAT(describe_text(catalog, "powertcp"), Catch::Contains(" It must be telemetry or delay.\n"));
   for (const ModuleInfo& module : all_modules()) {
     for (const ParameterSpec& spec : module.parameters) {
