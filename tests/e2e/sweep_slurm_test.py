@@ -92,7 +92,7 @@ class SweepSlurm(unittest.TestCase):
         self.same_tables("local", "it's slurm")
 
     def test_what_failed_runs_again(self):
-        words = ["--traffic", "permutation:size=200MB", "--topology", "fat_tree:k=4", "--seeds", "1..3", "-o", "S"]
+        words = ["--traffic", "permutation:size=400MB", "--topology", "fat_tree:k=4", "--seeds", "1..3", "-o", "S"]
         command = ["sweep", *words, "--engine", "slurm", "--sbatch", "hold", "--jobs", "1"]
         self.weft(*command)
         job, = self.jobs("S")
@@ -100,7 +100,9 @@ class SweepSlurm(unittest.TestCase):
         # One is cancelled before it starts, one as it runs.
         self.slurm("scancel", job + "_0")
         self.slurm("scontrol", "release", job + "_2")
-        self.cluster.until(lambda: "1 queued, 1 running" in self.weft("sweep", "status", "S").stdout, "running task")
+        # The run is long against what stands between here and its end.
+        self.cluster.until(lambda: job in self.slurm("squeue", "--noheader", "--states=RUNNING", "--format=%F"), "running task")
+        self.assertIn("1 queued, 1 running", self.weft("sweep", "status", "S").stdout)
         self.slurm("scancel", job + "_2")
         self.cluster.until(lambda: " 0 running" in self.weft("sweep", "status", "S").stdout, "end of the task")
         told = self.weft("sweep", "status", "S").stdout
