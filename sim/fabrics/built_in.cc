@@ -203,10 +203,8 @@ Fabric lossless_hpc() {
            .about =
                "No product: what the authors of tori, Dragonflies, Slim Flies and the like take for granted. "
                "Routing is what they recommend; a control by marks and delay keeps queues short. On grids "
-               "links "
-               "go to the oldest packet, as in Cray's tori (D. Abts, D. Weisser, SC 2007): by arrival, who "
-               "is "
-               "near to a busy link would take most of it."},
+               "links go to the oldest packet, as in Cray's tori (D. Abts, D. Weisser, SC 2007): by "
+               "arrival, who is near to a busy link would take most of it."},
       .doubts = {"Ultra Ethernet's control stands in: such machines have their own, or none.", kCutThrough,
                  "Header bytes and 300 ns in each NIC are usual sizes, no machine's.", kMessageRate,
                  kSwitchLatency},

@@ -42,6 +42,10 @@ inline constexpr std::string_view kPlainRouting = "ecmp";
 // leaves routing open.
 const FabricRouting* routing_for(const Fabric& fabric, std::string_view family, std::string_view recommended);
 
+// The policy that it means where `recommended` is recommended for the family, with what it sets of it.
+// `has_packets`: there are some to choose for.
+ModuleChoice policy_of(const FabricRouting& routing, const ModuleInfo& recommended, bool has_packets);
+
 // Why this routing: "of fabric uet", or "of fabric lossless_hpc, recommended for torus" with that in the end.
 std::string reason_of(const Fabric& fabric, const FabricRouting& routing, std::string_view recommended);
 

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 
 #include "sim/fabrics/fabrics.h"
@@ -44,15 +43,6 @@ void check_size(const routing::Policy& policy, const topologies::Topology& topol
   }
 }
 
-// Fabrics that keep what is recommended take packets in any order, so that a flow may have all its ways at
-// once.
-ModuleChoice spread(ModuleChoice recommended) {
-  const routing::Policy& policy = find_module(routing::policies(), recommended, "routing policy");
-  const auto is_per = [](const ParameterSpec& spec) { return spec.name == "per"; };
-  if (std::ranges::any_of(policy.info.parameters, is_per)) recommended.given["per"] = "packet";
-  return recommended;
-}
-
 }  // namespace
 
 std::string routing_reason(std::string_view family) {
@@ -60,7 +50,7 @@ std::string routing_reason(std::string_view family) {
   return fmt::format("{} {}", is_recommended ? "recommended for" : "as nothing is recommended for", family);
 }
 
-DefaultRouting wanted_routing(std::string_view family, std::string_view fabric) {
+DefaultRouting wanted_routing(std::string_view family, std::string_view fabric, bool has_packets) {
   const std::string recommended = topologies::recommended_routing(family).policy;
   const auto with = [](const ModuleChoice& choice, const std::string& reason) {
     const routing::Policy& policy = find_module(routing::policies(), choice, "routing policy");
@@ -70,10 +60,10 @@ DefaultRouting wanted_routing(std::string_view family, std::string_view fabric) 
     const fabrics::Fabric& settings =
         find_module(fabrics::fabrics(), ModuleChoice{.name = std::string(fabric)}, "fabric");
     if (const fabrics::FabricRouting* own = fabrics::routing_for(settings, family, recommended)) {
-      const bool is_recommended = own->policy == fabrics::kRecommended;
-      return with(
-          is_recommended ? spread(parse_module_choice(recommended)) : parse_module_choice(own->policy),
-          fabrics::reason_of(settings, *own, routing_reason(family)));
+      const ModuleInfo& usual =
+          find_module(routing::policies(), ModuleChoice{.name = recommended}, "routing policy").info;
+      return with(fabrics::policy_of(*own, usual, has_packets),
+                  fabrics::reason_of(settings, *own, routing_reason(family)));
     }
   }
   return with(ModuleChoice{.name = recommended}, routing_reason(family));
@@ -83,7 +73,7 @@ DefaultRouting default_routing(std::string_view family, std::string_view fabric,
                                const topologies::Topology& topology, const routing::RoutingTable& table,
                                std::uint64_t seed, bool balances) {
   std::string why_not;
-  std::array candidates{wanted_routing(family, fabric), wanted_routing(family, "")};
+  std::array candidates{wanted_routing(family, fabric, !balances), wanted_routing(family, "", !balances)};
   for (DefaultRouting& wanted : candidates) {
     const routing::Policy& policy = find_module(routing::policies(), wanted.policy, "routing policy");
     try {

@@ -23,7 +23,7 @@ std::string routing_reason(std::string_view family);
 // What the fabric ("" or fabrics::kNone: none) says for the family, or else what is recommended for that
 // (topologies/recommended_routing.h), whether or not this network of it can have that. Throws InputError for
 // an unknown fabric.
-DefaultRouting wanted_routing(std::string_view family, std::string_view fabric);
+DefaultRouting wanted_routing(std::string_view family, std::string_view fabric, bool has_packets = true);
 
 // That, or what is recommended for the family, or the first policy of the list if this network of the family
 // can't have it: where the policy isn't defined for it, where k shortest paths of all pairs would take long

@@ -162,8 +162,10 @@ class Filler {
 
   void routing() {
     if (wanted_ == nullptr) return;
-    const bool is_recommended = wanted_->policy == fabrics::kRecommended;
-    const ModuleChoice own = choice_of(is_recommended ? topology_->routing : wanted_->policy);
+    const RegisteredModule* usual = find(registries_.routing, topology_->routing);
+    const ModuleInfo recommended = usual != nullptr ? usual->info : ModuleInfo{.name = topology_->routing};
+    ModuleChoice own = policy_of(*wanted_, recommended, network_->has_packets);
+    own.location = scenario_.fabric_location;
     if (!scenario_.routing.empty()) return keep("routing", registries_.routing, own, scenario_.routing);
     const RegisteredModule* policy = find(registries_.routing, own.name);
     if (policy == nullptr || (!network_->has_packets && !policy->has_fluid)) return;

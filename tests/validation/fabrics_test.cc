@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "goal/workload/message_graph.h"
@@ -35,12 +34,7 @@ Finishes finishes(const std::string& settings, int gbps) {
       "\"per_message\" seed: 1\n"
       "topology {{ leaf_spine {{ leaves: 2 spines: 1 hosts_per_leaf: {} link: \"{}Gbps\" }} }} {}",
       kFlows, gbps, settings);
-  const sim::Registries registries = sim::builtin_registries();
-  const sim::Simulation simulation(
-      sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries));
-  NeverStop control;
-  const goal::Program program(graph);
-  const results::Report report = simulation.run({&program, 1}, control);
+  const results::Report report = run_whole(text, graph);
   REQUIRE(report.outcome == results::Outcome::kComplete);
   Finishes result{};
   for (const results::Flow& flow : report.flows) result.at(flow.source) = flow.finish.seconds() * 1e3;
@@ -62,14 +56,10 @@ void check_shares(const std::string& settings, int gbps) {
 const std::set<std::string_view> kUneven = {"roce", "tcp", "ttpoe"};
 
 double makespan_us(const std::string& network, const std::string& topology, const std::string& traffic) {
-  const sim::Registries registries = sim::builtin_registries();
   const std::string text =
       fmt::format("job {{ traffic {{ {} }} }} topology {{ {} }} network {{ {} {{}} }} seed: 1", traffic,
                   topology, network);
-  const sim::Simulation simulation(
-      sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries));
-  NeverStop control;
-  return simulation.run(simulation.workload(), control).makespan.seconds() * 1e6;
+  return run_whole(text).makespan.seconds() * 1e6;
 }
 
 struct Case {
@@ -98,6 +88,13 @@ TEST_CASE("by default, packets take as long as fluids on rings, tori and random 
   CAPTURE(each.topology, each.traffic, fluids, packets);
   CHECK(packets >= 0.85 * fluids);
   CHECK(packets <= 1.15 * fluids);
+}
+
+TEST_CASE("a policy that is named and is the fabric's own has the fabric's parameters") {
+  const std::string topology = "jellyfish { endpoints: 64 }", traffic = R"(permutation { size: "1MB" })";
+  const double own = makespan_us("packet", topology, traffic);
+  CHECK(makespan_us("packet", topology + " } routing { k_shortest {}", traffic) == own);
+  CHECK(makespan_us("packet", topology + " } routing { k_shortest { per: \"flow\" }", traffic) > 1.5 * own);
 }
 
 TEST_CASE("fluids share one link evenly, whoever began first") {

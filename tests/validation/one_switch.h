@@ -28,15 +28,10 @@ inline std::string packets(int ack_bytes) {
 inline double wire_us(double bytes) { return bytes * (4096 + 64) / 4096 * 8 / (kGbps * 1000); }
 
 inline double run_us(const std::string& network, const std::string& collective) {
-  const sim::Registries registries = sim::builtin_registries();
-  const std::string text =
-      fmt::format("job {{ traffic {{ collective {{ {} }} }} }}\nfabric: \"none\"\n{}", collective, network);
-  const sim::Simulation simulation(
-      sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries));
-  NeverStop control;
-  const results::Report report = simulation.run(simulation.workload(), control);
-  if (report.outcome != results::Outcome::kComplete) throw std::logic_error(collective + " did not end");
-  return report.makespan.seconds() * 1e6;
+  return run_whole(fmt::format("job {{ traffic {{ collective {{ {} }} }} }}\nfabric: \"none\"\n{}",
+                               collective, network))
+             .makespan.seconds() *
+         1e6;
 }
 
 inline double on(const std::string& network, const std::string& collective) {

@@ -57,12 +57,7 @@ double predicted_s(const goal::Graph& graph, const Measurement& measured, const 
       "job {{ goal: \"built by the test\" }} topology {{ single_switch {{ hosts: 4 link: \"{}Mbps\" latency: "
       "\"10us\" }} }} hosts {{ o: \"10us\" protocol: \"{}\" }} collectives {{ profile: \"openmpi\" }}\n{}",
       mbps, protocol, network_of(network));
-  const sim::Registries registries = sim::builtin_registries();
-  const sim::Simulation simulation(
-      sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries));
-  NeverStop control;
-  const goal::Program program(graph);
-  const results::Report report = simulation.run({&program, 1}, control);
+  const results::Report report = run_whole(text, graph);
   if (report.outcome != results::Outcome::kComplete) throw std::logic_error(measured.name + " did not end");
   return report.makespan.seconds();
 }

@@ -61,7 +61,6 @@ Policy minimal_adaptive() {
                 });
               },
           .fluid = FluidPaths::kEven,
-          .for_packets = {"grain"},
           .asks = {.control = false},
           .order = KeepsOrder::kNo};
 }
