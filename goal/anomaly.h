@@ -27,4 +27,7 @@ struct Anomaly {
   bool operator==(const Anomaly&) const = default;
 };
 
+// Anomalies of what a file has and a reader did not use begin with it.
+inline constexpr std::string_view kUnreadPrefix = "unread";
+
 }  // namespace weft::goal

@@ -24,14 +24,14 @@ std::vector<NodePreset> make_presets() {
   const Time inside = Time::ns(100);
   return {
       {"dgx_a100", "8 A100, 6 NVSwitches", 8, 6, 12, g200, kNvlink3, inside, 8, g200, kPcie4,
-       "NVIDIA DGX A100 system architecture, 2020", kRead},
+       "NVIDIA DGX A100 system architecture, 2020", kRead, "hgx_a100"},
       {"a100_100g", "8 A100, one NIC through the host's memory", 8, 6, 12, g200, kNvlink3, inside, 1, g100,
        mbps(72'000), "A. Agrawal et al., Vidur, MLSys 2024 (recorded profiles)",
        "network not told: 9 GB/s fitted to times of NCCL"},
       {"dgx_h100", "8 H100 or H200, 4 NVSwitches", 8, 4, 18, g200, kNvlink4, inside, 8, g400, kPcie5,
-       "NVIDIA DGX H100 system architecture, 2022", kRead},
+       "NVIDIA DGX H100 system architecture, 2022", kRead, "hgx_h100"},
       {"dgx_b200", "8 B200, 2 NVSwitches", 8, 2, 18, g400, kNvlink5, inside, 8, g400, kPcie5,
-       "NVIDIA DGX B200 datasheet, 2024", "read; number of switches from memory"},
+       "NVIDIA DGX B200 datasheet, 2024", "read; number of switches from memory", "hgx_b200"},
       {"gb200_nvl72", "72 B200 of a rack, 18 NVSwitches", 72, 18, 18, g400, kNvlink5, inside, 72, g400,
        kPcie5, "NVIDIA GB200 NVL72 datasheet, 2024", "read; NICs from memory"},
       {"gh200_nvl32", "32 GH200 of a rack, 9 switch trays", 32, 9, 18, g200, kNvlink4, inside, 32, g400,
@@ -57,13 +57,17 @@ std::span<const NodePreset> node_presets() {
   return all;
 }
 
-const NodePreset& node_preset(std::string_view name) {
-  std::vector<std::string> known;
+const NodePreset* find_node_preset(std::string_view name) {
   for (const NodePreset& preset : node_presets()) {
-    const bool is_board = name.starts_with("hgx_") && preset.name.starts_with("dgx_");
-    if (preset.name == name || (is_board && preset.name.substr(4) == name.substr(4))) return preset;
-    known.emplace_back(preset.name);
+    if (preset.name == name || (!preset.board.empty() && preset.board == name)) return &preset;
   }
+  return nullptr;
+}
+
+const NodePreset& node_preset(std::string_view name) {
+  if (const NodePreset* const found = find_node_preset(name)) return *found;
+  std::vector<std::string> known;
+  for (const NodePreset& preset : node_presets()) known.emplace_back(preset.name);
   fail_unknown_name("kind of node", name, known);
 }
 

@@ -21,10 +21,13 @@ struct NodePreset {
   std::uint32_t nics = 0;      // of a node
   Bandwidth nic, slot;         // of a NIC, and the most that its PCIe slot lets through
   std::string_view source, sure;
+  std::string_view board = {};  // the name of what is sold without its chassis, which is as good
 };
 
 std::span<const NodePreset> node_presets();
-// Throws InputError with the nearest name. hgx_ is as good as dgx_.
+// By its name or its board's; null if there is none.
+const NodePreset* find_node_preset(std::string_view name);
+// Throws InputError with the nearest name.
 const NodePreset& node_preset(std::string_view name);
 // A table of them for `weft describe`, in whole lines.
 std::string node_preset_table();

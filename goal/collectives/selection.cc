@@ -112,7 +112,7 @@ CollectiveSelection::CollectiveSelection(const CollectiveChoices& choices) {
 }
 
 void CollectiveSelection::set_gpu(ChosenAlgorithm& chosen) const {
-  if (!nccl_ || !chosen.algorithm->info.name.starts_with("nccl_")) return;
+  if (!nccl_ || chosen.algorithm->kernels == GpuKernels::kNone) return;
   CollectiveOptions& options = chosen.options;
   const nccl::GpuCosts& gpu = nccl_->node().gpu;
   const bool is_exchange = chosen.algorithm->kind == CollectiveKind::kAlltoall && options.chunk_bytes > 0;

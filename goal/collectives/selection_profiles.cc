@@ -61,12 +61,14 @@ std::vector<SelectionProfile> list_profiles() {
         "The fixed decision rules of Open MPI 4.1 for commutative operations.",
         "Open MPI 4.1, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c",
         {}},
-       {}},
+       {},
+       "Open MPI"},
       {{"mpich",
         "The default rules of MPICH 4, with one process a node.",
         "MPICH 4, src/mpi/coll/coll_selection.json",
         {}},
-       {}},
+       {},
+       "MPICH"},
       {{std::string(kNcclProfile),
         "What NCCL would choose by its estimates, for ranks that are GPUs; see weft nccl explain.",
         "NCCL 2.19, 2.20 and 2.30, src/graph/tuning.cc", nccl_parameters()},
@@ -78,8 +80,16 @@ std::vector<SelectionProfile> list_profiles() {
 
 }  // namespace
 
-std::string_view profile_of_library(std::string_view version) {
-  return version.starts_with("Open MPI") ? "openmpi" : kUsualProfile;
+const SelectionProfile* profile_of_library(std::string_view version) {
+  const auto found = std::ranges::find_if(selection_profiles(), [&](const SelectionProfile& profile) {
+    return !profile.library.empty() && version.starts_with(profile.library);
+  });
+  return found == selection_profiles().end() ? nullptr : &*found;
+}
+
+std::string_view profile_name_of_library(std::string_view version) {
+  const SelectionProfile* const known = profile_of_library(version);
+  return known == nullptr ? kUsualProfile : std::string_view(known->info.name);
 }
 
 std::span<const SelectionProfile> selection_profiles() {

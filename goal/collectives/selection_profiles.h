@@ -14,14 +14,19 @@ namespace weft::goal {
 struct SelectionProfile {
   ModuleInfo info;
   std::string_view table;
+  std::string_view library =
+      {};  // how the versions of the MPI library begin whose rules these are; "": nobody's
 };
 inline constexpr std::string_view kNcclProfile = "nccl";
 // By which collectives of a graph go that names no library, or one that isn't known: by kind, ranks and size.
 // R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 19(1), 2005.
 inline constexpr std::string_view kUsualProfile = "mpich";
-// Of an MPI library by the text of its version, "Open MPI v4.1.4, …"; the usual one of another, or of "".
-std::string_view profile_of_library(std::string_view version);
+// The rules of an MPI library by the text of its version, "Open MPI v4.1.4, …"; null of one that isn't known,
+// and of "".
+const SelectionProfile* profile_of_library(std::string_view version);
+// Its name; the usual one of a library that isn't known.
+std::string_view profile_name_of_library(std::string_view version);
 std::span<const SelectionProfile> selection_profiles();
 
 // The files of profiles/, in the order of their names.

@@ -283,6 +283,10 @@ class Group {
 
 // An algorithm for one kind of collective; its name is unique within the kind. It keeps no state: asked for
 // the same group again, it gives the same steps.
+// What of an algorithm runs on GPUs: kernels that copy and add up, as NCCL's; or such that have the switches
+// of a node add up and multicast (NVLS).
+enum class GpuKernels : std::uint8_t { kNone, kCopies, kSwitches };
+
 struct CollectiveAlgorithm {
   ModuleInfo info;  // parameters: those of CollectiveOptions that it uses
   CollectiveKind kind = CollectiveKind::kBarrier;
@@ -296,6 +300,7 @@ struct CollectiveAlgorithm {
   // Why so many ranks can't use it with these options, as a clause: "dims must multiply to 12"; "" if they
   // can. Null: any number can.
   std::string (*objection)(const CollectiveOptions& options, std::uint32_t ranks) = nullptr;
+  GpuKernels kernels = GpuKernels::kNone;
 };
 
 // All algorithms; the first of each kind is its default.

@@ -17,13 +17,13 @@ namespace weft::sim {
 namespace {
 
 // Which transport a library used its trace doesn't tell: TCP for Open MPI, as without a faster network.
-struct Library {
-  std::string_view begins;  // the text of its version
-  const char* protocol;
+struct Transport {
+  std::string_view profile;  // of the library's collectives
+  std::string_view protocol;
 };
-constexpr Library kLibraries[] = {
-    {"Open MPI", "openmpi_tcp"},
-    {"MPICH", "mpich_ofi"},
+constexpr Transport kTransports[] = {
+    {"openmpi", "openmpi_tcp"},
+    {"mpich", "mpich_ofi"},
 };
 
 // NCCL's choices are those for GPUs of nodes, which only a topology has.
@@ -112,21 +112,22 @@ void follow(Scenario& scenario, const goal::Program& program, std::vector<std::s
     }
     profile = nullptr;
   }
-  const auto* const library =
-      std::find_if(std::begin(kLibraries), std::end(kLibraries),
-                   [&](const Library& each) { return text.starts_with(each.begins); });
-  const bool known = library != std::end(kLibraries);
+  const goal::SelectionProfile* const library = goal::profile_of_library(text);
+  const auto* const transport = std::ranges::find_if(kTransports, [&](const Transport& each) {
+    return library != nullptr && each.profile == library->info.name;
+  });
+  const bool known = transport != std::end(kTransports);
   std::vector<std::string> taken;
   if (protocol != nullptr) {
     const ModuleInfo* info = protocols().data();
-    if (known) info = &*std::ranges::find(protocols(), library->protocol, &ModuleInfo::name);
+    if (known) info = &*std::ranges::find(protocols(), transport->protocol, &ModuleInfo::name);
     *protocol = completed(*info);
     if (!text.empty()) taken.push_back("protocol " + info->name);
   }
   if (profile != nullptr) {
     // Without a library and without collectives it stays as it is: it is nobody's.
     if (text.empty()) return;
-    *profile = goal::profile_of_library(text);
+    *profile = goal::profile_name_of_library(text);
     taken.push_back("collectives profile " + *profile);
   }
   if (text.empty()) return;

@@ -10,6 +10,7 @@
 #include "sim/units/module.h"
 #include "topologies/composed.h"
 #include "topologies/families.h"
+#include "topologies/node_presets.h"
 
 namespace weft::sim {
 namespace {
@@ -36,18 +37,29 @@ bool has_tables(std::string_view node) {
   return std::ranges::find(all, node, &goal::nccl::NodePreset::name) != all.end();
 }
 
-bool is_of_nodes(const ModuleChoice& network) {
+// Null of a plug-in's.
+const topologies::Family* family_of(const ModuleChoice& network) {
   const auto& all = topologies::families();
   const auto family =
       std::ranges::find_if(all, [&](const auto& each) { return each.info.name == network.name; });
-  return family != all.end() && family->has_accelerators;
+  return family == all.end() ? nullptr : &*family;
+}
+
+bool is_of_nodes(const ModuleChoice& network) {
+  const topologies::Family* const family = family_of(network);
+  return family != nullptr && family->has_accelerators;
+}
+
+bool is_from_file(const ModuleChoice& network) {
+  const topologies::Family* const family = family_of(network);
+  return family != nullptr && family->is_from_file;
 }
 
 // Of hosts that are nodes' accelerators.
 Inside inside_of_nodes(const ModuleChoice& network) {
   Inside inside{.known = true};
   std::string node = value_of(network.given, "node");
-  if (node.starts_with("hgx_")) node.replace(0, 3, "dgx");
+  if (const topologies::NodePreset* const known = topologies::find_node_preset(node)) node = known->name;
   (node.empty() || has_tables(node) ? inside.node : inside.other) = node;
   inside.gpus = value_of(network.given, "accelerators");
   if (inside.gpus.empty() && node.empty()) inside.gpus = "8";
@@ -57,7 +69,7 @@ Inside inside_of_nodes(const ModuleChoice& network) {
 Inside inside_of(const Scenario& resolved) {
   const ModuleChoice& topology = resolved.topology;
   // What files describe, and models without a topology, may be nodes of anything.
-  if (topology.empty() || topology.name.ends_with("_file")) return {};
+  if (topology.empty() || is_from_file(topology)) return {};
   if (!has_gpu_nodes(resolved)) {
     const std::string ranks = value_of(resolved.hosts.given, "ranks_per_host");
     return {.known = true, .gpus = ranks.empty() ? "1" : ranks};

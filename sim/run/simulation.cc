@@ -102,18 +102,18 @@ Registries builtin_registries() {
   }
   for (const auto& policy : routing::policies()) {
     all.routing.push_back({.info = policy.info,
-                           .has_fluid = policy.fluid != routing::FluidPaths::kUnknown,
                            .needs = policy.needs,
+                           .has_fluid = policy.fluid != routing::FluidPaths::kUnknown,
                            .keeps_order = [&policy](const Parameters& parameters) {
                              return policy.configured(parameters).keeps_order();
                            }});
   }
   for (const auto& control : congestion::controls()) {
     all.congestion.push_back({.info = control.info,
+                              .needs = control.needs,
                               .queue = control.queue,
                               .queue_settings = control.queue_settings,
                               .caveat = control.caveat,
-                              .needs = control.needs,
                               .wants_one_path = control.wants_one_path});
   }
   for (const auto& recovery : congestion::recoveries()) {

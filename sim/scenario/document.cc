@@ -213,7 +213,7 @@ void Document::size_topology() {
   module.GetReflection()->ListFields(module, &given);
   const std::string prefix = "topology." + chosen[0]->name() + ".";
   const auto place = locations_.find(prefix + kEndpoints);
-  const RegisteredModule* const sized = schema_.sized_module(*module.GetDescriptor());
+  const RegisteredTopology* const sized = schema_.sized_module(*module.GetDescriptor());
   if (place == locations_.end() || sized == nullptr) return;
   const SourceLocation where = place->second;
   ModuleChoice choice{.name = sized->info.name, .given = {}, .location = where, .locations = {}};
@@ -345,7 +345,7 @@ void Document::add_to(const std::string& list, const Setting& setting) {
 
 void Document::set_fields(pb::Message& message, const std::string& prefix, const SourceLocation& where,
                           std::map<std::string, std::string> values) {
-  const RegisteredModule* const sized = schema_.sized_module(*message.GetDescriptor());
+  const RegisteredTopology* const sized = schema_.sized_module(*message.GetDescriptor());
   if (sized != nullptr && values.contains(kEndpoints)) {
     const ModuleChoice choice{
         .name = sized->info.name, .given = std::move(values), .location = where, .locations = {}};

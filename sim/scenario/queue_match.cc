@@ -51,7 +51,7 @@ std::string list(const std::vector<std::string>& names) {
 // A discipline with the parameters that were given for it.
 class Discipline {
  public:
-  Discipline(const RegisteredModule& module, const ModuleChoice& choice) : module_(module) {
+  Discipline(const RegisteredQueue& module, const ModuleChoice& choice) : module_(module) {
     if (module.offers.switches.empty()) return;
     const Parameters values(module.info, choice);
     for (const CapabilitySwitch& each : module.offers.switches) {
@@ -127,26 +127,26 @@ class Discipline {
     return values.text(parameter);
   }
 
-  const RegisteredModule& module_;
+  const RegisteredQueue& module_;
   std::vector<Switch> switches_;
 };
 
 class Matching {
  public:
-  Matching(std::span<const Party> parties, const std::vector<RegisteredModule>& queues)
+  Matching(std::span<const Party> parties, const std::vector<RegisteredQueue>& queues)
       : parties_(parties), queues_(queues) {
-    for (const Party& party : parties) needs_ = both(needs_, party.module->needs);
+    for (const Party& party : parties) needs_ = both(needs_, party.needs);
   }
 
   const CapabilityNeeds& needs() const { return needs_; }
 
   // What a party was made for, the first that suits, or the first of all.
-  const RegisteredModule& first() const {
+  const RegisteredQueue& first() const {
     auto found = queues_.end();
     for (const Party& party : parties_) {
       if (found != queues_.end()) break;
       found = std::find_if(queues_.begin(), queues_.end(), [&](const auto& each) {
-        return each.info.name == party.module->queue && suits(each, needs_);
+        return each.info.name == party.queue && suits(each, needs_);
       });
     }
     if (found != queues_.end()) return *found;
@@ -158,16 +158,16 @@ class Matching {
   void refuse_quarrels() const {
     for (const Party& wants : parties_) {
       for (const Party& hates : parties_) {
-        wants.module->needs.required.both(hates.module->needs.forbidden).for_each([&](Capability each) {
+        wants.needs.required.both(hates.needs.forbidden).for_each([&](Capability each) {
           const auto [wanting, hating] = std::pair(
               others(wants, [&](const CapabilityNeeds& needs) { return !needs.required.has(each); }),
               others(hates, [&](const CapabilityNeeds& needs) { return !needs.forbidden.has(each); }));
-          throw InputError(wants.location,
-                           fmt::format("{} {} {}, and {} {} can't live with {}; choose another {} ({}) or "
-                                       "another {} ({})",
-                                       wants.word, wants.module->info.name, phrases(each).acts, hates.word,
-                                       hates.module->info.name, phrases(each).noun, wants.brief,
-                                       list(wanting), hates.brief, list(hating)));
+          throw InputError(
+              wants.location,
+              fmt::format("{} {} {}, and {} {} can't live with {}; choose another {} ({}) or "
+                          "another {} ({})",
+                          wants.word, wants.name, phrases(each).acts, hates.word, hates.name,
+                          phrases(each).noun, wants.brief, list(wanting), hates.brief, list(hating)));
         });
       }
     }
@@ -177,10 +177,10 @@ class Matching {
   void refuse_misfits(const Discipline& discipline, const std::optional<SourceLocation>& place) const {
     for (const Party& party : parties_) {
       const SourceLocation& where = place ? *place : party.location;
-      party.module->needs.required.for_each([&](Capability each) {
+      party.needs.required.for_each([&](Capability each) {
         if (!discipline.may_offer(each)) throw InputError(where, missing(party, discipline, each));
       });
-      party.module->needs.forbidden.for_each([&](Capability each) {
+      party.needs.forbidden.for_each([&](Capability each) {
         if (!discipline.may_do_without(each)) throw InputError(where, unwanted(party, discipline, each));
       });
     }
@@ -191,7 +191,7 @@ class Matching {
   }
 
  private:
-  static bool suits(const RegisteredModule& queue, const CapabilityNeeds& needs) {
+  static bool suits(const RegisteredQueue& queue, const CapabilityNeeds& needs) {
     ModuleChoice choice;
     choice.name = queue.info.name;
     return Discipline(queue, choice).suits(needs);
@@ -199,14 +199,14 @@ class Matching {
   template <typename Suits>
   static std::vector<std::string> others(const Party& party, Suits&& suits) {
     std::vector<std::string> names;
-    for (const RegisteredModule& module : *party.others) {
-      if (suits(module.needs)) names.push_back(module.info.name);
+    for (const auto& [name, needs] : party.others) {
+      if (suits(needs)) names.push_back(name);
     }
     return names;
   }
   std::vector<std::string> suitable(const Discipline& but) const {
     std::vector<std::string> names;
-    for (const RegisteredModule& queue : queues_) {
+    for (const RegisteredQueue& queue : queues_) {
       if (queue.info.name != but.name() && suits(queue, needs_)) names.push_back(queue.info.name);
     }
     return names;
@@ -223,12 +223,12 @@ class Matching {
         blocker == nullptr ? "" : fmt::format(" with {}={}", blocker->parameter, blocker->off);
     const std::string instead =
         blocker == nullptr ? "" : fmt::format("set {}={}, or ", blocker->parameter, blocker->on);
-    return fmt::format("{} {} {}, and {} {} {}{}; {}{}", party.word, party.module->info.name,
-                       phrases(capability).acts, kWord, discipline.name(), phrases(capability).lacks, with,
-                       instead, ways_out(party, discipline, "that does"));
+    return fmt::format("{} {} {}, and {} {} {}{}; {}{}", party.word, party.name, phrases(capability).acts,
+                       kWord, discipline.name(), phrases(capability).lacks, with, instead,
+                       ways_out(party, discipline, "that does"));
   }
   std::string unwanted(const Party& party, const Discipline& discipline, Capability capability) const {
-    return fmt::format("{} {} can't live with {}, which {} {} {}; {}", party.word, party.module->info.name,
+    return fmt::format("{} {} can't live with {}, which {} {} {}; {}", party.word, party.name,
                        phrases(capability).noun, kWord, discipline.name(), phrases(capability).offers,
                        ways_out(party, discipline, "without"));
   }
@@ -237,9 +237,9 @@ class Matching {
   std::string entangled(const Discipline& discipline) const {
     std::string all, others;
     for (const Party& party : parties_) {
-      const CapabilityNeeds& needs = party.module->needs;
+      const CapabilityNeeds& needs = party.needs;
       const auto add = [&](const std::string& what) {
-        all += fmt::format("{}{} {} {}", all.empty() ? "" : ", ", party.word, party.module->info.name, what);
+        all += fmt::format("{}{} {} {}", all.empty() ? "" : ", ", party.word, party.name, what);
       };
       needs.required.for_each([&](Capability each) { add(phrases(each).acts); });
       needs.forbidden.for_each(
@@ -252,13 +252,13 @@ class Matching {
   }
 
   std::span<const Party> parties_;
-  const std::vector<RegisteredModule>& queues_;
+  const std::vector<RegisteredQueue>& queues_;
   CapabilityNeeds needs_;
 };
 
 }  // namespace
 
-void match_queue(std::span<const Party> parties, const std::vector<RegisteredModule>& queues,
+void match_queue(std::span<const Party> parties, const std::vector<RegisteredQueue>& queues,
                  ModuleChoice& queue) {
   if (queues.empty()) return;
   const Matching matching(parties, queues);
@@ -269,14 +269,14 @@ void match_queue(std::span<const Party> parties, const std::vector<RegisteredMod
   } else {
     place = queue.location;
   }
-  const RegisteredModule& module = find_module(std::span<const RegisteredModule>(queues), queue, kWord);
+  const RegisteredQueue& module = find_module(std::span<const RegisteredQueue>(queues), queue, kWord);
   const Discipline discipline(module, queue);
   matching.refuse_misfits(discipline, place);
   const auto settings = discipline.settings_for(matching.needs());
   for (const auto& [parameter, value] : *settings) queue.given[parameter] = value;
   // What only would be good.
   for (const Party& party : parties) {
-    for (const auto& [parameter, value] : party.module->queue_settings) {
+    for (const auto& [parameter, value] : party.queue_settings) {
       const bool is_its = std::ranges::any_of(
           module.info.parameters, [&](const ParameterSpec& spec) { return spec.name == parameter; });
       if (is_its) queue.given.try_emplace(parameter, value);
@@ -284,7 +284,7 @@ void match_queue(std::span<const Party> parties, const std::vector<RegisteredMod
   }
 }
 
-bool may_suit(const RegisteredModule& queue, const ModuleChoice& choice, const CapabilityNeeds& needs) {
+bool may_suit(const RegisteredQueue& queue, const ModuleChoice& choice, const CapabilityNeeds& needs) {
   return Discipline(queue, choice).suits(needs);
 }
 

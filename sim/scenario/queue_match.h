@@ -3,30 +3,36 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "sim/scenario/scenario.h"
+#include "sim/scenario/registries.h"
 
 namespace weft::sim {
 
-// A module that was chosen, and that says what it needs of queues.
+// A module that was chosen, and what it needs of queues.
 struct Party {
   const char* word;   // of its kind, in messages: "congestion control"
   const char* brief;  // the same where that was just said: "control"
-  const RegisteredModule* module;
-  const std::vector<RegisteredModule>* others;  // of its kind, itself included
-  SourceLocation location;                      // where it was chosen
+  std::string name;
+  CapabilityNeeds needs;
+  SourceLocation location;  // where it was chosen
+  // All of its kind, itself included, and their needs.
+  std::vector<std::pair<std::string, CapabilityNeeds>> others;
+  // What only congestion controls say: as RegisteredControl has them.
+  std::string queue = {};
+  std::vector<std::pair<std::string, std::string>> queue_settings = {};
 };
 
-// Chooses the discipline where `queue` is empty: what a party names as its own (RegisteredModule::queue), if
+// Chooses the discipline where `queue` is empty: what a party names as its own (RegisteredControl::queue), if
 // that suits all, else the first of `queues` that does. Then sets those of its parameters that decide on what
 // parties require or forbid, and that weren't given. Throws InputError, at the discipline's place or that of
 // the party, if what was chosen can't go together; it says what would do.
-void match_queue(std::span<const Party> parties, const std::vector<RegisteredModule>& queues,
+void match_queue(std::span<const Party> parties, const std::vector<RegisteredQueue>& queues,
                  ModuleChoice& queue);
 
 // Can this discipline be what is needed, with those of its parameters set that aren't given in `choice`?
 // Throws InputError for given ones that make no sense.
-bool may_suit(const RegisteredModule& queue, const ModuleChoice& choice, const CapabilityNeeds& needs);
+bool may_suit(const RegisteredQueue& queue, const ModuleChoice& choice, const CapabilityNeeds& needs);
 
 }  // namespace weft::sim

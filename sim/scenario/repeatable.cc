@@ -33,18 +33,17 @@ std::string changed_file(const std::string& value, bool in_short_form, const Cha
   return bare.size() != value.size() || needs_brackets ? "[" + path + "]" : path;
 }
 
-using Modules = std::vector<RegisteredModule>;
+using Topologies = std::vector<RegisteredTopology>;
 
 void change_files(const ModuleInfo& info, std::map<std::string, std::string>& given, bool in_short_form,
-                  const Modules& topologies, const ChangePath& change);
+                  const Topologies& topologies, const ChangePath& change);
 
 // "slim_fly:q=5", as it is unless a path in it changes.
-std::string changed_topology(const std::string& text, const Modules& topologies, const ChangePath& change) {
+std::string changed_topology(const std::string& text, const Topologies& topologies,
+                             const ChangePath& change) {
   ModuleChoice choice = parse_module_choice(text);
-  const auto known = std::find_if(topologies.begin(), topologies.end(), [&](const RegisteredModule& module) {
-    return module.info.name == choice.name;
-  });
-  if (known == topologies.end()) return text;
+  const RegisteredTopology* const known = find_registered(topologies, choice.name);
+  if (known == nullptr) return text;
   const auto before = choice.given;
   change_files(known->info, choice.given, true, topologies, change);
   if (choice.given == before) return text;
@@ -57,7 +56,7 @@ std::string changed_topology(const std::string& text, const Modules& topologies,
   return changed;
 }
 
-std::string changed_topologies(const std::string& value, const Modules& topologies,
+std::string changed_topologies(const std::string& value, const Topologies& topologies,
                                const ChangePath& change) {
   std::string changed;
   bool is_changed = false;
@@ -72,7 +71,7 @@ std::string changed_topologies(const std::string& value, const Modules& topologi
 }
 
 void change_files(const ModuleInfo& info, std::map<std::string, std::string>& given, bool in_short_form,
-                  const Modules& topologies, const ChangePath& change) {
+                  const Topologies& topologies, const ChangePath& change) {
   for (const ParameterSpec& spec : info.parameters) {
     const auto found = given.find(spec.name);
     if (found == given.end() || found->second.empty()) continue;
@@ -94,20 +93,20 @@ void change_files(Scenario& scenario, const Registries& registries, const Change
   const auto change_parameters = [&](const ModuleInfo& info, ModuleChoice& choice) {
     change_files(info, choice.given, false, registries.topologies, change);
   };
-  const auto change_choice = [&](ModuleChoice& choice, const Modules& modules) {
-    for (const RegisteredModule& module : modules) {
-      if (module.info.name == choice.name) change_parameters(module.info, choice);
+  const auto change_choice = [&](ModuleChoice& choice, const Seam& seam) {
+    for (const ModuleInfo* info : seam.modules(registries)) {
+      if (info->name == choice.name) change_parameters(*info, choice);
     }
   };
   for (std::string& plugin : scenario.plugins) change_path(plugin);
   for (Job& job : scenario.jobs) {
     change_path(job.goal);
-    change_choice(job.traffic, registries.traffic);
-    change_choice(job.placement, registries.placements);
+    change_choice(job.traffic, traffic_seam());
+    change_choice(job.placement, placement_seam());
     change_parameters(collectives_section(registries), job.collectives);
   }
-  change_choice(scenario.scheduler, registries.schedulers);
-  for (const Seam& seam : seams()) change_choice(scenario.*seam.choice, registries.*seam.modules);
+  change_choice(scenario.scheduler, scheduler_seam());
+  for (const Seam& seam : seams()) change_choice(scenario.*seam.choice, seam);
   change_parameters(collectives_section(registries), scenario.collectives);
 }
 

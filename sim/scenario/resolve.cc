@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "sim/scenario/complete.h"
 #include "sim/scenario/connections.h"
 #include "sim/scenario/fault_times.h"
 #include "sim/scenario/queue_match.h"
@@ -57,10 +58,11 @@ class Resolver {
     scenario_.warnings.push_back(location.prefix() + what);
   }
 
-  static std::span<const RegisteredModule> all(const std::vector<RegisteredModule>& modules) {
+  template <typename Registered>
+  static std::span<const Registered> all(const std::vector<Registered>& modules) {
     return {modules.data(), modules.size()};
   }
-  const RegisteredModule& network_module() const {
+  const RegisteredNetwork& network_module() const {
     return find_module(all(registries_.networks), scenario_.network, "network model");
   }
 
@@ -83,7 +85,7 @@ class Resolver {
                                      job.traffic.name, job.goal));
       }
       if (generated) {
-        complete(find_module(all(registries_.traffic), job.traffic, traffic_seam().word).info, job.traffic);
+        complete(find_info(traffic_seam(), registries_, job.traffic), job.traffic);
       }
       if (job.name.empty()) {
         job.name = generated ? job.traffic.name : std::filesystem::path(job.goal).stem().string();
@@ -101,7 +103,7 @@ class Resolver {
     }
     if (choice.empty()) return;
     if (network_module().has_fabric) {
-      complete(find_module(all(registries_.placements), choice, placement_seam().word).info, choice);
+      complete(find_info(placement_seam(), registries_, choice), choice);
       return;
     }
     useless(choice.location, fmt::format("placement '{}' has no effect: network model {} has no topology",
@@ -114,7 +116,8 @@ class Resolver {
       const bool wants_fabric =
           !scenario_.fabric.empty() ||
           std::ranges::any_of(seams(), [&](const Seam& seam) { return !(scenario_.*seam.choice).empty(); });
-      const auto found = std::ranges::find(registries_.networks, wants_fabric, &RegisteredModule::has_fabric);
+      const auto found =
+          std::ranges::find(registries_.networks, wants_fabric, &RegisteredNetwork::has_fabric);
       if (found == registries_.networks.end())
         throw InputError("no network model fits; choose one with --network");
       scenario_.network.name = found->info.name;
@@ -123,45 +126,22 @@ class Resolver {
     complete(network_module().info, scenario_.network);
   }
 
-  // Gives every parameter a checked value.
-  void complete(const ModuleInfo& info, ModuleChoice& choice) {
-    const Parameters parameters(info, choice);
-    for (const ParameterSpec& spec : info.parameters) {
-      choice.given[spec.name] = canonical(spec, parameters);
-    }
-  }
-
-  // As a scenario file gives it back: "1" for the real number "1.0".
-  static std::string canonical(const ParameterSpec& spec, const Parameters& parameters) {
-    if (parameters.automatic(spec.name)) return parameters.text(spec.name);
-    switch (spec.type) {
-      case ParameterType::kInteger:
-        return fmt::format("{}", parameters.integer(spec.name));
-      case ParameterType::kReal:
-        return fmt::format("{}", parameters.real(spec.name));
-      case ParameterType::kBoolean:
-        return parameters.boolean(spec.name) ? "true" : "false";
-      default:
-        return parameters.text(spec.name);
-    }
-  }
-
   // Chooses the first module of a kind if none is chosen, and completes it.
-  const RegisteredModule& choose(const std::vector<RegisteredModule>& modules, ModuleChoice& choice,
-                                 const char* word) {
+  template <typename Registered>
+  const Registered& choose(const std::vector<Registered>& modules, ModuleChoice& choice, const char* word) {
     if (choice.empty()) {
       if (modules.empty()) throw InputError(fmt::format("there is no {} to choose", word));
       choice.name = modules.front().info.name;
     }
-    const RegisteredModule& module = find_module(all(modules), choice, word);
+    const Registered& module = find_module(all(modules), choice, word);
     complete(module.info, choice);
     return module;
   }
 
   // Where none is chosen, what is recommended for the topology, if this network model can have it.
-  void recommend_routing(const RegisteredModule& topology) {
+  void recommend_routing(const RegisteredTopology& topology) {
     if (!scenario_.routing.empty() || topology.routing.empty()) return;
-    const RegisteredModule& best =
+    const RegisteredRouting& best =
         find_module(all(registries_.routing), ModuleChoice{.name = topology.routing}, "routing policy");
     if (!network_module().has_packets && !best.has_fluid) {
       scenario_.routing_reason = fmt::format("{} is recommended for {}, but network model {} has no packets",
@@ -173,57 +153,72 @@ class Resolver {
   }
 
   // That whose routing it has by default.
-  const RegisteredModule& routed_as(const RegisteredModule& topology) const {
+  const RegisteredTopology& routed_as(const RegisteredTopology& topology) const {
     if (topology.routed_as == nullptr) return topology;
-    const std::string name = topology.routed_as(scenario_.topology);
-    const auto same = [&](const RegisteredModule& module) { return module.info.name == name; };
-    const auto found = std::ranges::find_if(registries_.topologies, same);
-    return found == registries_.topologies.end() ? topology : *found;
+    const RegisteredTopology* other =
+        find_registered(registries_.topologies, topology.routed_as(scenario_.topology));
+    return other == nullptr ? topology : *other;
   }
 
   void fabric() {
     if (scenario_.topology.empty()) {
       std::vector<std::string> known;
-      for (const RegisteredModule& module : registries_.topologies) known.push_back(module.info.name);
+      for (const RegisteredTopology& module : registries_.topologies) known.push_back(module.info.name);
       throw InputError(scenario_.network.location,
                        fmt::format("network model {} needs a topology: give --topology NAME:key=value,… or "
                                    "topology {{ NAME {{ … }} }} (known: {})",
                                    scenario_.network.name, fmt::join(known, ", ")));
     }
     recommend_routing(routed_as(choose(registries_.topologies, scenario_.topology, "topology")));
-    const RegisteredModule& routing = choose(registries_.routing, scenario_.routing, "routing policy");
+    const RegisteredRouting& routing = choose(registries_.routing, scenario_.routing, "routing policy");
     if (!network_module().has_packets) return drop_parts({"congestion", "recovery", "queue"});
-    const RegisteredModule& control =
+    const RegisteredControl& control =
         choose(registries_.congestion, scenario_.congestion, "congestion control");
     std::vector<Party> parties = {
-        {"congestion control", "control", &control, &registries_.congestion, scenario_.congestion.location},
-        {"routing policy", "policy", &routing, &registries_.routing, scenario_.routing.location}};
+        party("congestion control", "control", control, registries_.congestion, scenario_.congestion),
+        party("routing policy", "policy", routing, registries_.routing, scenario_.routing)};
+    parties.front().queue = control.queue;
+    parties.front().queue_settings = control.queue_settings;
     const std::string disorder = what_breaks_order(routing);
     warn_of_paths(control, disorder);
     if (!registries_.recoveries.empty()) {
-      const RegisteredModule& recovery = choose(registries_.recoveries, scenario_.recovery, "loss recovery");
+      const RegisteredRecovery& recovery =
+          choose(registries_.recoveries, scenario_.recovery, "loss recovery");
       parties.push_back(
-          {"loss recovery", "recovery", &recovery, &registries_.recoveries, scenario_.recovery.location});
+          party("loss recovery", "recovery", recovery, registries_.recoveries, scenario_.recovery));
       warn_of_disorder(recovery, disorder);
     }
-    for (const auto& [word, brief, module, others, location] : parties) {
-      if (module->caveat.empty()) continue;
-      scenario_.warnings.push_back(fmt::format("{} {} is {}", word, module->info.name, module->caveat));
+    if (!control.caveat.empty()) {
+      scenario_.warnings.push_back(
+          fmt::format("congestion control {} is {}", control.info.name, control.caveat));
     }
-    std::vector<RegisteredModule> networks = registries_.networks;
-    for (RegisteredModule& network : networks) {
-      if (network.info.name != scenario_.network.name || !network.needs_of) continue;
-      network.needs = network.needs_of(Parameters(network.info, scenario_.network));
-      parties.push_back({"network model", "network", &network, &networks, scenario_.network.location});
-    }
+    if (network_module().needs_of) parties.push_back(network_party());
     queue(parties);
   }
 
+  template <typename Registered>
+  static Party party(const char* word, const char* brief, const Registered& module,
+                     const std::vector<Registered>& modules, const ModuleChoice& choice) {
+    Party party{word, brief, module.info.name, module.needs, choice.location, {}};
+    for (const Registered& each : modules) party.others.emplace_back(each.info.name, each.needs);
+    return party;
+  }
+  // What another network would need follows from parameters that nobody gave it.
+  Party network_party() const {
+    const RegisteredNetwork& network = network_module();
+    const CapabilityNeeds needs = network.needs_of(Parameters(network.info, scenario_.network));
+    Party party{"network model", "network", network.info.name, needs, scenario_.network.location, {}};
+    for (const RegisteredNetwork& each : registries_.networks) {
+      party.others.emplace_back(each.info.name, &each == &network ? needs : CapabilityNeeds());
+    }
+    return party;
+  }
+
   // "": a connection's packets keep to one way.
-  std::string what_breaks_order(const RegisteredModule& routing) const {
+  std::string what_breaks_order(const RegisteredRouting& routing) const {
     if (routing.keeps_order && !routing.keeps_order(Parameters(routing.info, scenario_.routing)))
       return fmt::format("routing policy {}", routing.info.name);
-    const RegisteredModule& network = network_module();
+    const RegisteredNetwork& network = network_module();
     return network.breaks_order ? network.breaks_order(Parameters(network.info, scenario_.network)) : "";
   }
 
@@ -231,7 +226,7 @@ class Resolver {
     scenario_.warnings.push_back(choice.location.prefix() + text);
   }
   // It works, and is compared; but who didn't mean to should know. Here and below.
-  void warn_of_paths(const RegisteredModule& control, const std::string& disorder) {
+  void warn_of_paths(const RegisteredControl& control, const std::string& disorder) {
     if (disorder.empty() || !control.wants_one_path ||
         !control.wants_one_path(Parameters(control.info, scenario_.congestion)))
       return;
@@ -241,7 +236,7 @@ class Resolver {
                     "and with {} they may take different ways: where they do, it does not react",
                     control.info.name, disorder));
   }
-  void warn_of_disorder(const RegisteredModule& recovery, const std::string& disorder) {
+  void warn_of_disorder(const RegisteredRecovery& recovery, const std::string& disorder) {
     if (disorder.empty() || !recovery.wants_order) return;
     warn(scenario_.recovery,
          fmt::format("loss recovery {} takes packets that come early for a sign of loss, and with {} they "
@@ -252,11 +247,11 @@ class Resolver {
   void queue(const std::vector<Party>& parties) {
     const bool given = !scenario_.queue.empty();
     match_queue(parties, registries_.queues, scenario_.queue);
-    const RegisteredModule& discipline = choose(registries_.queues, scenario_.queue, "queue discipline");
-    if (!given) scenario_.queue_choice = why_queue(*parties.front().module, discipline);
+    const RegisteredQueue& discipline = choose(registries_.queues, scenario_.queue, "queue discipline");
+    if (!given) scenario_.queue_choice = why_queue(parties.front(), discipline);
     if (given && has_queue_of_fabric(scenario_, registries_)) return;
     const bool noticed = std::ranges::any_of(
-        parties, [](const Party& party) { return party.module->needs.noticed().has(Capability::kMark); });
+        parties, [](const Party& party) { return party.needs.noticed().has(Capability::kMark); });
     if (given && discipline.offers.always.has(Capability::kMark) && !noticed) {
       warn(scenario_.queue,
            fmt::format("queue discipline {} sets ECN marks, which congestion control {} does not look at",
@@ -264,10 +259,10 @@ class Resolver {
     }
   }
 
-  static std::string why_queue(const RegisteredModule& control, const RegisteredModule& queue) {
+  static std::string why_queue(const Party& control, const RegisteredQueue& queue) {
     return control.queue == queue.info.name
-               ? fmt::format("made for {}", control.info.name)
-               : fmt::format("the first that suits {} and the others", control.info.name);
+               ? fmt::format("made for {}", control.name)
+               : fmt::format("the first that suits {} and the others", control.name);
   }
 
   // Parts that the network model doesn't have.
@@ -564,7 +559,7 @@ class Resolver {
               fmt::format("output.{} has no effect: {}", field, model.empty() ? place : model));
       value = none;
     };
-    const RegisteredModule& network = network_module();
+    const RegisteredNetwork& network = network_module();
     check("sample_interval", output.sample_interval, Time(), network.has_fabric);
     check("packet_log", output.packet_log, std::string(), network.has_packets);
     check("pcapng", output.pcapng, std::string(), network.has_packets);

@@ -20,28 +20,21 @@ using fabrics::FabricRouting;
 struct Part {
   const char* field;
   const char* word;
-  std::vector<RegisteredModule> Registries::*modules;
   ModuleChoice Scenario::*choice;
   std::string Fabric::*setting;
   std::string FabricRouting::*of_family;  // in its place for some families, where it isn't empty; may be null
 };
-constexpr Part kCongestion = {"congestion",          "congestion control", &Registries::congestion,
-                              &Scenario::congestion, &Fabric::congestion,  nullptr};
-constexpr Part kRecovery = {"recovery",          "loss recovery",   &Registries::recoveries,
-                            &Scenario::recovery, &Fabric::recovery, &FabricRouting::recovery};
-constexpr Part kQueue = {"queue",          "queue discipline", &Registries::queues,
-                         &Scenario::queue, &Fabric::queue,     &FabricRouting::queue};
+constexpr Part kCongestion = {"congestion", "congestion control", &Scenario::congestion, &Fabric::congestion,
+                              nullptr};
+constexpr Part kRecovery = {"recovery", "loss recovery", &Scenario::recovery, &Fabric::recovery,
+                            &FabricRouting::recovery};
+constexpr Part kQueue = {"queue", "queue discipline", &Scenario::queue, &Fabric::queue,
+                         &FabricRouting::queue};
 
-const RegisteredModule* find(const std::vector<RegisteredModule>& modules, const std::string& name) {
-  const auto found =
-      std::ranges::find_if(modules, [&](const RegisteredModule& module) { return module.info.name == name; });
-  return found == modules.end() ? nullptr : &*found;
-}
-
-const RegisteredModule* find_routed(const Registries& registries, const ModuleChoice& topology) {
-  const RegisteredModule* own = find(registries.topologies, topology.name);
+const RegisteredTopology* find_routed(const Registries& registries, const ModuleChoice& topology) {
+  const RegisteredTopology* own = find_registered(registries.topologies, topology.name);
   if (own == nullptr || own->routed_as == nullptr) return own;
-  const RegisteredModule* other = find(registries.topologies, own->routed_as(topology));
+  const RegisteredTopology* other = find_registered(registries.topologies, own->routed_as(topology));
   return other == nullptr ? own : other;
 }
 
@@ -75,7 +68,7 @@ class Filler {
   Filler(Scenario& scenario, const Registries& registries)
       : scenario_(scenario),
         registries_(registries),
-        network_(find(registries.networks, scenario.network.name)),
+        network_(find_registered(registries.networks, scenario.network.name)),
         topology_(find_routed(registries, scenario.topology)) {}
 
   void fill() {
@@ -92,9 +85,9 @@ class Filler {
     wanted_ = routing_for(*fabric_, topology_->info.name, topology_->routing);
     routing();
     if (!network_->has_packets) return;
-    part(kCongestion);
-    part(kQueue);
-    part(kRecovery);
+    part(kCongestion, registries_.congestion);
+    part(kQueue, registries_.queues);
+    part(kRecovery, registries_.recoveries);
   }
 
  private:
@@ -150,36 +143,38 @@ class Filler {
   }
 
   // What was chosen has what the fabric says of it, if it is the same module.
-  void keep(const char* field, const std::vector<RegisteredModule>& modules, const ModuleChoice& own,
+  template <typename Registered>
+  void keep(const char* field, const std::vector<Registered>& modules, const ModuleChoice& own,
             ModuleChoice& choice) {
     if (own.empty()) return;
     if (choice.name != own.name) {
       return change(fmt::format("{} {} instead of {}", field, choice.name, own.name));
     }
-    const RegisteredModule* module = find(modules, choice.name);
+    const Registered* module = find_registered(modules, choice.name);
     if (module != nullptr) parameters(module->info, own.given, fmt::format("{} ", field), choice);
   }
 
   void routing() {
     if (wanted_ == nullptr) return;
-    const RegisteredModule* usual = find(registries_.routing, topology_->routing);
+    const RegisteredRouting* usual = find_registered(registries_.routing, topology_->routing);
     const ModuleInfo recommended = usual != nullptr ? usual->info : ModuleInfo{.name = topology_->routing};
     ModuleChoice own = policy_of(*wanted_, recommended, network_->has_packets);
     own.location = scenario_.fabric_location;
     if (!scenario_.routing.empty()) return keep("routing", registries_.routing, own, scenario_.routing);
-    const RegisteredModule* policy = find(registries_.routing, own.name);
+    const RegisteredRouting* policy = find_registered(registries_.routing, own.name);
     if (policy == nullptr || (!network_->has_packets && !policy->has_fluid)) return;
     scenario_.routing = own;
     scenario_.routing_reason = reason_of(*fabric_, *wanted_, topology_->routing_reason);
   }
 
-  void part(const Part& part) {
+  template <typename Registered>
+  void part(const Part& part, const std::vector<Registered>& modules) {
     const bool of_family =
         part.of_family != nullptr && wanted_ != nullptr && !(wanted_->*part.of_family).empty();
     const ModuleChoice own = choice_of(of_family ? wanted_->*part.of_family : fabric_->*part.setting);
     ModuleChoice& choice = scenario_.*part.choice;
-    if (!choice.empty()) return keep(part.field, registries_.*part.modules, own, choice);
-    const RegisteredModule* module = find(registries_.*part.modules, own.name);
+    if (!choice.empty()) return keep(part.field, modules, own, choice);
+    const Registered* module = find_registered(modules, own.name);
     if (module == nullptr) return;
     if (const std::string obstacle = what_excludes(*module, own); !obstacle.empty()) {
       return change(fmt::format("not {} {}, which does not go with {}", part.field, own.name, obstacle));
@@ -188,23 +183,24 @@ class Filler {
   }
 
   // The module that was chosen, by the user or here, and that this one can't be with; "": it can.
-  std::string what_excludes(const RegisteredModule& module, const ModuleChoice& choice) const {
-    if (&module == find(registries_.queues, choice.name)) return what_excludes_queue(module, choice);
-    const RegisteredModule* chosen = find(registries_.queues, scenario_.queue.name);
+  template <typename Registered>
+  std::string what_excludes(const Registered& module, const ModuleChoice&) const {
+    const RegisteredQueue* chosen = find_registered(registries_.queues, scenario_.queue.name);
     if (chosen != nullptr) return may_suit(*chosen, scenario_.queue, module.needs) ? "" : chosen->info.name;
-    const bool some = std::ranges::any_of(registries_.queues, [&](const RegisteredModule& queue) {
-      return may_suit(queue, {}, module.needs) && what_excludes_queue(queue, {}).empty();
+    const bool some = std::ranges::any_of(registries_.queues, [&](const RegisteredQueue& queue) {
+      return may_suit(queue, {}, module.needs) && what_excludes(queue, {}).empty();
     });
     return some ? "" : "the others under any queue";
   }
-  std::string what_excludes_queue(const RegisteredModule& queue, const ModuleChoice& choice) const {
-    const std::pair<const std::vector<RegisteredModule>*, const ModuleChoice*> others[] = {
-        {&registries_.congestion, &scenario_.congestion},
-        {&registries_.recoveries, &scenario_.recovery},
-        {&registries_.routing, &scenario_.routing}};
-    for (const auto& [modules, other] : others) {
-      const RegisteredModule* party = find(*modules, other->name);
-      if (party != nullptr && !may_suit(queue, choice, party->needs)) return party->info.name;
+  std::string what_excludes(const RegisteredQueue& queue, const ModuleChoice& choice) const {
+    const auto hinders = [&](const auto& modules, const ModuleChoice& other) -> std::string {
+      const auto* party = find_registered(modules, other.name);
+      return party != nullptr && !may_suit(queue, choice, party->needs) ? party->info.name : "";
+    };
+    for (const std::string& one : {hinders(registries_.congestion, scenario_.congestion),
+                                   hinders(registries_.recoveries, scenario_.recovery),
+                                   hinders(registries_.routing, scenario_.routing)}) {
+      if (!one.empty()) return one;
     }
     if (!network_->needs_of) return "";
     const CapabilityNeeds needs = network_->needs_of(Parameters(network_->info, scenario_.network));
@@ -213,8 +209,8 @@ class Filler {
 
   Scenario& scenario_;
   const Registries& registries_;
-  const RegisteredModule* network_;
-  const RegisteredModule* topology_;
+  const RegisteredNetwork* network_;
+  const RegisteredTopology* topology_;
   const Fabric* fabric_ = nullptr;
   const FabricRouting* wanted_ = nullptr;
 };

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "sim/scenario/complete.h"
 #include "sim/scenario/connections.h"
 #include "sim/scenario/resolve_one.h"
 #include "sim/scenario/scenario.h"
@@ -141,13 +142,7 @@ void resolve_queue(Scenario& scenario, const Registries& registries) {
                     "(nodes: 64, --set nodes=64)",
                     scenario.network.name));
   }
-  const ModuleInfo& info = find_module(std::span<const RegisteredModule>(registries.schedulers),
-                                       scenario.scheduler, scheduler_seam().word)
-                               .info;
-  const Parameters parameters(info, scenario.scheduler);
-  for (const ParameterSpec& spec : info.parameters) {
-    scenario.scheduler.given[spec.name] = parameters.text(spec.name);
-  }
+  complete(find_info(scheduler_seam(), registries, scenario.scheduler), scenario.scheduler);
 }
 
 // Of all jobs, two at least, each with a name.

@@ -228,33 +228,51 @@ std::string read_file(const std::string& path) {
   return text;
 }
 
+template <auto kList>
+std::vector<const ModuleInfo*> infos_of(const Registries& registries) {
+  std::vector<const ModuleInfo*> all;
+  for (const auto& module : registries.*kList) all.push_back(&module.info);
+  return all;
+}
+
 }  // namespace
 
 std::span<const Seam> seams() {
   static constexpr Seam kSeams[] = {
-      {"network", "network model", &Registries::networks, &Scenario::network},
-      {"topology", "topology", &Registries::topologies, &Scenario::topology},
-      {"routing", "routing policy", &Registries::routing, &Scenario::routing},
-      {"congestion", "congestion control", &Registries::congestion, &Scenario::congestion},
-      {"recovery", "loss recovery", &Registries::recoveries, &Scenario::recovery},
-      {"queue", "queue discipline", &Registries::queues, &Scenario::queue},
+      {"network", "network model", infos_of<&Registries::networks>, &Scenario::network},
+      {"topology", "topology", infos_of<&Registries::topologies>, &Scenario::topology},
+      {"routing", "routing policy", infos_of<&Registries::routing>, &Scenario::routing},
+      {"congestion", "congestion control", infos_of<&Registries::congestion>, &Scenario::congestion},
+      {"recovery", "loss recovery", infos_of<&Registries::recoveries>, &Scenario::recovery},
+      {"queue", "queue discipline", infos_of<&Registries::queues>, &Scenario::queue},
   };
   return kSeams;
 }
 
 const Seam& placement_seam() {
-  static constexpr Seam kSeam = {"placement", "placement", &Registries::placements, &Scenario::placement};
+  static constexpr Seam kSeam = {"placement", "placement", infos_of<&Registries::placements>,
+                                 &Scenario::placement};
   return kSeam;
 }
 
 const Seam& scheduler_seam() {
-  static constexpr Seam kSeam = {"scheduler", "scheduler", &Registries::schedulers, &Scenario::scheduler};
+  static constexpr Seam kSeam = {"scheduler", "scheduler", infos_of<&Registries::schedulers>,
+                                 &Scenario::scheduler};
   return kSeam;
 }
 
 const Seam& traffic_seam() {
-  static constexpr Seam kSeam = {"traffic", "traffic pattern", &Registries::traffic, nullptr};
+  static constexpr Seam kSeam = {"traffic", "traffic pattern", infos_of<&Registries::traffic>, nullptr};
   return kSeam;
+}
+
+const ModuleInfo& find_info(const Seam& seam, const Registries& registries, const ModuleChoice& choice) {
+  std::vector<std::string> known;
+  for (const ModuleInfo* info : seam.modules(registries)) {
+    if (info->name == choice.name) return *info;
+    known.push_back(info->name);
+  }
+  fail_unknown_name(seam.word, choice.name, known, choice.location);
 }
 
 const ModuleInfo& hosts_section() {

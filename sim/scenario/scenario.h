@@ -13,73 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "sim/fabrics/fabric.h"
-#include "sim/units/capabilities.h"
+#include "sim/scenario/registries.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
 
 namespace weft::sim {
-
-// A module that a scenario may name, and what the resolver must know of it beside its description.
-struct RegisteredModule {
-  ModuleInfo info;
-  bool has_fabric = false;          // network models: made of a topology, with routing
-  bool has_packets = false;         // network models: these have queues and congestion control
-  bool has_partitions = false;      // network models: these run on several threads
-  bool has_connections = false;     // network models: messages may share connections
-  bool independent_flows = false;   // traffic: its messages have nothing to do with each other
-  bool has_fluid = true;            // routing policies: they mean something where there are no packets
-  std::string routing = {};         // topologies: the routing policy that is recommended; "": any
-  std::string routing_reason = {};  // topologies: "recommended for torus"
-  std::string fabric = {};          // topologies: what they have where none is named; "": none
-  std::string fabric_reason = {};   // topologies: "by default for torus"
-  std::string queue = {};  // congestion controls: the discipline they are made for; "": any that suits
-  // Congestion controls: parameters of queue disciplines that have them, and their values where none is
-  // given.
-  std::vector<std::pair<std::string, std::string>> queue_settings = {};
-  std::string caveat = {};       // congestion controls: what every run with it is to warn of
-  CapabilityNeeds needs = {};    // congestion controls, recoveries, routing policies: of queues
-  CapabilityOffers offers = {};  // queue disciplines
-  bool wants_order = false;      // recoveries: take what comes early for a sign of loss
-  // Routing policies: do the packets of a connection stay in order? Null: yes.
-  std::function<bool(const Parameters&)> keeps_order = {};
-  // Network models: what of their parameters breaks that order, as users write it; "": nothing. Null:
-  // nothing.
-  std::function<std::string(const Parameters&)> breaks_order = {};
-  // Network models: of queues, with such parameters. Null: nothing.
-  std::function<CapabilityNeeds(const Parameters&)> needs_of = {};
-  // Congestion controls: do they compare what packets of a connection met on one way? Null: no.
-  std::function<bool(const Parameters&)> wants_one_path = {};
-  // Topologies: puts what it takes for at least the parameter kEndpoints in its place. Throws InputError for
-  // a family without sizes, and where one of these parameters is given too. Null: no such parameter.
-  ModuleChoice (*sized)(const ModuleChoice& choice) = nullptr;
-  // Topologies: the name of that whose routing and fabric this choice has by default. Null: its own.
-  std::string (*routed_as)(const ModuleChoice& choice) = nullptr;
-};
-
-// The number that may stand for the sizes of a topology: "fat_tree:endpoints=1024". It is in no module's list
-// of parameters, and never in a Scenario: sizes take its place as soon as it is read.
-inline constexpr const char* kEndpoints = "endpoints";
-
-// An algorithm for one kind of collective operation ("allreduce").
-struct RegisteredAlgorithm {
-  std::string collective;
-  ModuleInfo info;
-};
-
-// The value that leaves a choice to others: of a collective's algorithm to the graph, the table and the
-// profile; of profile and protocol to the MPI library that the graph is of.
-inline constexpr std::string_view kByRules = "auto";
-
-// Everything that can be chosen. The first of each list is the default of its kind.
-struct Registries {
-  std::vector<RegisteredModule> networks, topologies, routing, congestion, recoveries, queues, traffic,
-      placements, schedulers;
-  std::vector<RegisteredAlgorithm> algorithms;
-  std::vector<ModuleInfo> profiles;      // rules that choose among the algorithms by size; may be none
-  std::vector<ModuleInfo> protocols;     // of MPI libraries: how messages are sent; may be none
-  std::vector<fabrics::Fabric> fabrics;  // settings that belong together; may be none
-};
 
 struct Job {
   std::string goal;      // path of the graph, or "" where it is generated
@@ -190,9 +128,11 @@ struct Scenario : RunSettings {
 struct Seam {
   const char* field;  // in the scenario file, and of the flag: "topology", "--topology"
   const char* word;   // in messages: "routing policy"
-  std::vector<RegisteredModule> Registries::*modules;
+  std::vector<const ModuleInfo*> (*modules)(const Registries& registries);
   ModuleChoice Scenario::*choice;
 };
+// The description of what is chosen there. Throws InputError, at the choice, if it is not in the list.
+const ModuleInfo& find_info(const Seam& seam, const Registries& registries, const ModuleChoice& choice);
 // network, topology, routing, congestion, recovery, queue.
 std::span<const Seam> seams();
 // traffic, which each job chooses for itself: its `choice` is null.

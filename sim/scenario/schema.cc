@@ -55,18 +55,25 @@ void add_parameters(const ModuleInfo& info, pb::DescriptorProto& message) {
   }
 }
 
-// A oneof with one message for each module.
-void add_modules(const std::vector<RegisteredModule>& modules, const std::string& package,
+bool takes_endpoints(const Registries& registries, const ModuleInfo& module) {
+  return std::ranges::any_of(registries.topologies, [&](const RegisteredTopology& topology) {
+    return &topology.info == &module && topology.sized != nullptr;
+  });
+}
+
+// A oneof with one message for each module of a seam.
+void add_modules(const Registries& registries, const Seam& seam_of_modules, const std::string& package,
                  pb::DescriptorProto& seam) {
+  const std::vector<const ModuleInfo*> modules = seam_of_modules.modules(registries);
   if (modules.empty()) return;
   seam.add_oneof_decl()->set_name("module");
-  for (const RegisteredModule& module : modules) {
+  for (const ModuleInfo* module : modules) {
     pb::DescriptorProto& nested = *seam.add_nested_type();
-    nested.set_name(module.info.name + std::string(kModuleSuffix));
-    add_parameters(module.info, nested);
-    if (module.sized != nullptr) add_parameter({.name = kEndpoints}, nested);
+    nested.set_name(module->name + std::string(kModuleSuffix));
+    add_parameters(*module, nested);
+    if (takes_endpoints(registries, *module)) add_parameter({.name = kEndpoints}, nested);
     pb::FieldDescriptorProto& field = *seam.add_field();
-    field.set_name(module.info.name);
+    field.set_name(module->name);
     field.set_number(seam.field_size());
     field.set_label(pb::FieldDescriptorProto::LABEL_OPTIONAL);
     field.set_type(pb::FieldDescriptorProto::TYPE_MESSAGE);
@@ -115,12 +122,13 @@ pb::FileDescriptorProto file_with_modules(const Registries& registries) {
     }
     throw std::logic_error("scenario.proto has no message for " + name);
   };
-  for (const Seam& seam : seams()) {
-    add_modules(registries.*seam.modules, file.package(), message(seam.field));
-  }
-  add_modules(registries.traffic, file.package(), message(traffic_seam().field));
-  add_modules(registries.placements, file.package(), message(placement_seam().field));
-  add_modules(registries.schedulers, file.package(), message(scheduler_seam().field));
+  const auto add = [&](const Seam& seam) {
+    add_modules(registries, seam, file.package(), message(seam.field));
+  };
+  for (const Seam& seam : seams()) add(seam);
+  add(traffic_seam());
+  add(placement_seam());
+  add(scheduler_seam());
   add_parameters(hosts_section(), message("hosts"));
   add_parameters(fault_section(), message("fault"));
   add_parameters(collectives_section(registries), message("collectives"));
@@ -132,10 +140,10 @@ pb::FileDescriptorProto file_with_modules(const Registries& registries) {
 Schema::Schema(const Registries& registries)
     : registries_(registries), pool_(make_pool(file_with_modules(registries))) {}
 
-const RegisteredModule* Schema::sized_module(const pb::Descriptor& type) const {
+const RegisteredTopology* Schema::sized_module(const pb::Descriptor& type) const {
   const pb::Descriptor* const seam = type.containing_type();
   if (seam == nullptr || type.FindFieldByName(kEndpoints) == nullptr) return nullptr;
-  for (const RegisteredModule& module : registries_.topologies) {
+  for (const RegisteredTopology& module : registries_.topologies) {
     if (module.sized != nullptr && module.info.name + std::string(kModuleSuffix) == type.name())
       return &module;
   }

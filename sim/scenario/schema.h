@@ -26,7 +26,7 @@ class Schema {
 
   std::unique_ptr<google::protobuf::Message> new_scenario() const;
   // The topology whose parameters `type` holds, if `endpoints` is one of its fields; else null.
-  const RegisteredModule* sized_module(const google::protobuf::Descriptor& type) const;
+  const RegisteredTopology* sized_module(const google::protobuf::Descriptor& type) const;
   // By full name; null if there is none.
   const google::protobuf::Descriptor* find(const std::string& full_name) const {
     return pool_->FindMessageTypeByName(full_name);

@@ -54,6 +54,13 @@ class TidyTest(unittest.TestCase):
             self.assert_clean(text, path="sim/a.cc")
         self.assert_clean("v.integer_or(0); rate.value_or(standard.rate);", path="topologies/import/a.cc")
 
+    def test_kinds(self):
+        self.assert_found("kinds", 'if (plan.topology.name().starts_with("torus")) f();',
+                          'b = algorithm->info.name.ends_with("_ring");')
+        self.assert_clean('b = text.starts_with("ring");', '// a.name.starts_with("ring")',
+                          'b = entry.name.starts_with(prefix);')
+        self.assert_clean('b = event.name.starts_with("nccl");', path="goal/import/a/a.cc")
+
     def test_order(self):
         self.assert_found("order", "std::unordered_map<int, A> m; for (auto& [k, v] : m) use(v);",
                           "std::unordered_set<std::pair<int, int>> s_; for (const auto& x : this->s_) f(x);",

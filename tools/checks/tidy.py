@@ -6,6 +6,7 @@ Checks (the name stands in brackets in a finding):
   clock    wall-clock time, outside the folders that may measure it (CLOCK_FOLDERS)
   exit     ending the process, outside a file with main() and outside the tracer
   defaults a default for a number of somebody else's file that is there and can't be read (READER_FOLDERS)
+  kinds    what a module is, asked of its name (`name.starts_with("ring")`) and not of a field of its entry
   order    iteration over an unordered container: its order differs between machines
   build    a source file that no BUILD.bazel names
   names    a registered module that the README.md of its folder does not name
@@ -76,6 +77,7 @@ CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|gettimeo
 EXIT = re.compile(r"(?<![\w.>])(?:std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(")
 DEFAULTS = re.compile(r"\b((?:integer|unsigned_integer|boolean|thousandths|integer_of|whole_number|finite_number)\([^()]*"
                       r"(?:\([^()]*\)[^()]*)*\)\s*\.\s*value_or)\b")
+KIND_BY_NAME = re.compile(r'(?:\.|->)name(?:\(\))?\s*\.\s*((?:starts|ends)_with)\s*\(\s*"[^."]')
 MAIN = re.compile(r"\bint\s+main\s*\(")
 UNORDERED = re.compile(r"\bunordered_(?:map|set|multimap|multiset)\s*<")
 FOR = re.compile(r"\bfor\s*\(")
@@ -157,6 +159,16 @@ def check_defaults(source):
     if source.is_code and source.path.startswith(READER_FOLDERS):
         what = "'{}' takes a value that is there and can't be read for another; refuse it or count it"
         yield from matches(source, "defaults", DEFAULTS, what)
+
+
+def check_kinds(source):
+    if not source.is_code or source.path.startswith((*READER_FOLDERS, "tests/", "tracer/")):
+        return
+    for match in KIND_BY_NAME.finditer(source.text):
+        line = source.line_of(match.start())
+        if source.code[match.start()] != " " and not source.waived("kinds", line):
+            what = f"'{match[1]}' on a name asks what a module is; give its entry a field that says so"
+            yield Finding(source.path, line, "kinds", what)
 
 
 def closing(code, start, pair):
@@ -418,7 +430,7 @@ def check_all(texts):
     findings = list(check_top(texts))
     for path, source in sources.items():
         header = sources.get(str(PurePosixPath(path).with_suffix(".h"))) if source.suffix == ".cc" else None
-        for check in (check_random, check_clock, check_exit, check_defaults, check_long, check_words):
+        for check in (check_random, check_clock, check_exit, check_defaults, check_kinds, check_long, check_words):
             findings += check(source)
         findings += check_order(source, header.code if header else "")
         findings += check_build(source, builds)

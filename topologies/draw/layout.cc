@@ -143,7 +143,7 @@ bool groups_are_peers(const Plan& plan) {
 }
 
 Arrangement choose(const Plan& plan) {
-  if (plan.topology.name().starts_with("hammingmesh")) return Arrangement::kBoards;
+  if (!plan.topology.boards().empty()) return Arrangement::kBoards;
   if (plan.routers.size() == 1) return Arrangement::kRing;
   if (fits_grid(plan)) return Arrangement::kGrid;
   const std::size_t groups = plan.groups.size();

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "topologies/families/cabling.h"
@@ -11,6 +12,8 @@ namespace weft::topologies {
 namespace {
 
 constexpr std::uint32_t kMostRailOptimizedPorts = 2048, kMostNodeRails = 64;
+// Of the switches of the reference architecture. Smaller units may have spines as large.
+constexpr std::uint32_t kUsualPorts = 64;
 
 const ModuleInfo& rail_optimized_info() {
   static const ModuleInfo info = {
@@ -19,35 +22,42 @@ const ModuleInfo& rail_optimized_info() {
           "Rail-optimized leaf-spine (DGX SuperPOD): NIC r of all hosts of a unit is on the unit's leaf r.",
       .source = "NVIDIA DGX SuperPOD reference architecture, DGX H100, compute fabric, 2023",
       .parameters = with_cabling({
-          {"units", ParameterType::kInteger, "", "Scalable units."},
+          {"units", ParameterType::kInteger, "",
+           "Scalable units, as many as a spine of twice `nodes` ports, or 64, has links for."},
           {"nodes", ParameterType::kInteger, "32", "Hosts of a unit, half a leaf's ports."},
           {"rails", ParameterType::kInteger, "8", "NICs of a host, and leaves of a unit."},
           {"spines", ParameterType::kInteger, "auto",
-           "Spine switches, a divisor of `nodes`; auto: the least with as many ports as a leaf or fewer."},
+           "Spine switches, a divisor of `nodes`; auto: the least with no more ports than a leaf, else than "
+           "64."},
       }),
   };
   return info;
 }
 
-// The least divisor of `nodes` that gives a spine of `2 nodes` ports room for all links up; 0: there is none.
-std::uint32_t least_spines(std::uint32_t leaves, std::uint32_t nodes) {
-  for (std::uint32_t spines = 1; spines <= nodes; ++spines) {
-    if (nodes % spines == 0 && leaves <= 2 * spines) return spines;
+// The least divisor of `nodes`, the links up of a leaf, that gives spines of so many ports room for all of
+// them; there is one where the ports are no fewer than the leaves.
+std::uint32_t least_spines(std::uint32_t leaves, std::uint32_t nodes, std::uint32_t ports) {
+  for (std::uint32_t spines = 1; spines < nodes; ++spines) {
+    if (nodes % spines == 0 && std::uint64_t{leaves} * nodes <= std::uint64_t{ports} * spines) return spines;
   }
-  return 0;
+  return nodes;
 }
 
 Topology build_rail_optimized(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
   const std::uint32_t rails = count_parameter(parameters, "rails", kMostNodeRails);
   const std::uint32_t nodes = count_parameter(parameters, "nodes", kMostRailOptimizedPorts / 2);
-  const std::uint32_t most = 2 * nodes / rails;
-  if (most == 0)
-    parameters.fail("nodes", fmt::format("a spine has 2·nodes ports, too few for {} rails; nodes={} is the "
-                                         "least, and hosts may stay empty",
-                                         rails, (rails + 1) / 2));
-  const std::uint32_t units = count_parameter(parameters, "units", most), leaves = units * rails;
-  const std::uint32_t spines = count_parameter(parameters, "spines", nodes, least_spines(leaves, nodes));
+  const std::uint32_t units = count_parameter(parameters, "units", kMostRailOptimizedPorts);
+  const std::uint32_t leaves = units * rails, most_ports = std::max(2 * nodes, kUsualPorts);
+  if (leaves > most_ports) {
+    parameters.fail("units",
+                    fmt::format("{} leaves need a port each on a spine, which has {}: at most {} units "
+                                "of {} rails; larger units (nodes) have larger switches",
+                                leaves, most_ports, most_ports / rails, rails));
+  }
+  const std::uint32_t ports = leaves <= 2 * nodes ? 2 * nodes : kUsualPorts;
+  const std::uint32_t spines =
+      count_parameter(parameters, "spines", nodes, least_spines(leaves, nodes, ports));
   if (nodes % spines != 0) {
     parameters.fail("spines", fmt::format("it must divide the {} links up of a leaf", nodes));
   }

@@ -177,6 +177,8 @@ struct Family {
   // Its hosts are the accelerators (GPUs) of nodes: what they do together is NCCL's, where nothing else is
   // known.
   bool has_accelerators = false;
+  // Read from a file, so its hosts may be anything.
+  bool is_from_file = false;
 };
 
 }  // namespace weft::topologies

@@ -97,6 +97,6 @@ Topology build(const Parameters& parameters) {
 
 }  // namespace
 
-Family graph_file_family() { return {info(), build}; }
+Family graph_file_family() { return {.info = info(), .build = build, .is_from_file = true}; }
 
 }  // namespace weft::topologies

@@ -68,14 +68,16 @@ std::vector<CollectiveAlgorithm> of_allreduce() {
        CollectiveKind::kAllreduce,
        allreduce_nvls,
        nvls_lanes,
-       nvls_objection},
+       nvls_objection,
+       GpuKernels::kSwitches},
       {{"nccl_nvls_tree",
         "NCCL's: switches add up and multicast in the nodes; between them trees of the GPUs of one place.",
         kSource, nvls_parameters()},
        CollectiveKind::kAllreduce,
        allreduce_nvls_tree,
        nvls_lanes,
-       nvls_tree_objection},
+       nvls_tree_objection,
+       GpuKernels::kSwitches},
   };
 }
 
@@ -89,10 +91,9 @@ std::optional<WireFormat> parse_protocol(std::string_view text) {
 }
 
 std::string why_no_entry(std::string_view name) {
-  if (!name.starts_with("nccl_collnet")) return "";
+  if (name != "nccl_collnet_direct" && name != "nccl_collnet_chain") return "";
   return "NCCL's CollNet reduces in the switches between nodes (SHARP), which networks here don't: it can't "
-         "be "
-         "replayed; weft nccl explain knows what else there is";
+         "be replayed; weft nccl explain knows what else there is";
 }
 
 std::vector<CollectiveAlgorithm> algorithms() {
@@ -111,7 +112,8 @@ std::vector<CollectiveAlgorithm> algorithms() {
        CollectiveKind::kReduceScatter,
        reduce_scatter_nvls,
        nvls_block_lanes,
-       nvls_objection},
+       nvls_objection,
+       GpuKernels::kSwitches},
       {{"nccl_ring", "NCCL's: around the ring of each channel.", kSource, all_parameters()},
        CollectiveKind::kAllgather,
        allgather_ring,
@@ -125,7 +127,8 @@ std::vector<CollectiveAlgorithm> algorithms() {
        CollectiveKind::kAllgather,
        allgather_nvls,
        nvls_block_lanes,
-       nvls_objection},
+       nvls_objection,
+       GpuKernels::kSwitches},
       {{"nccl_ring", "NCCL's: chunks along the ring of each channel.", kSource, all_parameters()},
        CollectiveKind::kBcast,
        bcast_ring,
@@ -150,6 +153,9 @@ std::vector<CollectiveAlgorithm> algorithms() {
        p2p_lanes},
   };
   all.insert(all.end(), others.begin(), others.end());
+  for (CollectiveAlgorithm& algorithm : all) {
+    if (algorithm.kernels == GpuKernels::kNone) algorithm.kernels = GpuKernels::kCopies;
+  }
   return all;
 }
 

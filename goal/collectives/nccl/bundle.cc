@@ -23,7 +23,7 @@ struct Sizes {
 };
 
 bool is_nvls(const CollectiveAlgorithm& algorithm) {
-  return algorithm.kind == CollectiveKind::kAllreduce && algorithm.info.name.starts_with("nccl_nvls");
+  return algorithm.kind == CollectiveKind::kAllreduce && algorithm.kernels == GpuKernels::kSwitches;
 }
 
 // How many rings there are that differ: inside a node, and through nodes with one rank, all channels go the

@@ -10,27 +10,32 @@
 namespace weft::sim {
 namespace {
 
-RegisteredModule module(const char* name, const CapabilityNeeds& needs) {
-  RegisteredModule made;
+// Of any kind that has needs.
+template <typename Registered>
+Registered with(const char* name, const CapabilityNeeds& needs) {
+  Registered made;
   made.info = {name, "s", "s", {}};
   made.needs = needs;
   return made;
 }
+constexpr auto control = with<RegisteredControl>;
+constexpr auto recovery = with<RegisteredRecovery>;
+constexpr auto policy = with<RegisteredRouting>;
 
 Registries registries() {
   using enum Capability;
   Registries all = test_registries();
-  all.congestion = {module("still", {}),
-                    module("marked", {.required = kMark}),
-                    module("cut", {.required = kTrim}),
-                    module("uncut", {.forbidden = kTrim}),
-                    module("returned", {.required = kBackToSender, .forbidden = kLossless}),
-                    module("listening", {.required = kTelemetry}),
-                    module("greedy", {.required = kTrim | kLossless})};
-  all.recoveries = {module("any", {}), module("lazy", {.required = kLossless}),
-                    module("whole", {.forbidden = kTrim})};
-  all.routing = {module("hash", {}), module("careful", {.required = kTrim}),
-                 module("watching", {.used = kMark})};
+  all.congestion = {control("still", {}),
+                    control("marked", {.required = kMark}),
+                    control("cut", {.required = kTrim}),
+                    control("uncut", {.forbidden = kTrim}),
+                    control("returned", {.required = kBackToSender, .forbidden = kLossless}),
+                    control("listening", {.required = kTelemetry}),
+                    control("greedy", {.required = kTrim | kLossless})};
+  all.recoveries = {recovery("any", {}), recovery("lazy", {.required = kLossless}),
+                    recovery("whole", {.forbidden = kTrim})};
+  all.routing = {policy("hash", {}), policy("careful", {.required = kTrim}),
+                 policy("watching", {.used = kMark})};
   const auto flag = [](const char* name, const char* value) {
     return ParameterSpec{name, ParameterType::kBoolean, value, "h"};
   };
@@ -58,7 +63,7 @@ using Values = std::map<std::string, std::string>;
 
 TEST_CASE("capabilities: a control's own queue where none is given and it suits; and a warning of its own") {
   Registries all = registries();
-  for (RegisteredModule& control : all.congestion) {
+  for (RegisteredControl& control : all.congestion) {
     if (control.info.name == "marked") control.queue = "cutting";
     if (control.info.name == "still") control.caveat = "not all that it could be";
     if (control.info.name == "cut") control.queue = "marking";
@@ -84,11 +89,11 @@ TEST_CASE("capabilities: an unset queue is the first that gives what is required
 TEST_CASE("capabilities: the network may require something too, by its parameters") {
   Registries all = registries();
   const std::string name = resolved({}, all).network.name;
-  for (RegisteredModule& network : all.networks) {
+  for (RegisteredNetwork& network : all.networks) {
     if (network.info.name != name) continue;
     network.needs_of = [](const Parameters&) { return CapabilityNeeds{.required = Capability::kTrim}; };
   }
-  for (RegisteredModule& control : all.congestion) control.queue = "marking";
+  for (RegisteredControl& control : all.congestion) control.queue = "marking";
   REQUIRE(resolved({"congestion=marked"}).queue.name == "marking");
   REQUIRE(resolved({"congestion=marked"}, all).queue.name == "cutting");  // its own has none
   REQUIRE_THROWS_WITH(
@@ -156,7 +161,7 @@ TEST_CASE("capabilities: marks that nobody looks at are warned of, as long as th
 }
 
 // By trying every value of every parameter.
-bool some_setting_suits(const RegisteredModule& queue, const CapabilityNeeds& needs, const Values& given) {
+bool some_setting_suits(const RegisteredQueue& queue, const CapabilityNeeds& needs, const Values& given) {
   const auto& parameters = queue.info.parameters;
   for (std::uint32_t bits = 0; bits < 1u << parameters.size(); ++bits) {
     Values values;
@@ -182,9 +187,9 @@ bool some_setting_suits(const RegisteredModule& queue, const CapabilityNeeds& ne
 TEST_CASE("capabilities: every combination is resolved if some setting suits it, and to one that does") {
   const Registries all = registries();
   int suited = 0, refused = 0;
-  for (const RegisteredModule& control : all.congestion) {
-    for (const RegisteredModule& recovery : all.recoveries) {
-      for (const RegisteredModule& policy : all.routing) {
+  for (const RegisteredControl& control : all.congestion) {
+    for (const RegisteredRecovery& recovery : all.recoveries) {
+      for (const RegisteredRouting& policy : all.routing) {
         const CapabilityNeeds needs{
             .required = control.needs.required | recovery.needs.required | policy.needs.required,
             .forbidden = control.needs.forbidden | recovery.needs.forbidden | policy.needs.forbidden};
@@ -193,7 +198,7 @@ TEST_CASE("capabilities: every combination is resolved if some setting suits it,
           INFO(control.info.name << " " << recovery.info.name << " " << policy.info.name << " " << queue);
           const ModuleChoice choice = queue.empty() ? ModuleChoice() : parse_module_choice(queue);
           bool possible = false;
-          for (const RegisteredModule& each : all.queues) {
+          for (const RegisteredQueue& each : all.queues) {
             if (queue.empty() || each.info.name == choice.name) {
               possible = possible || some_setting_suits(each, needs, choice.given);
             }
@@ -207,7 +212,7 @@ TEST_CASE("capabilities: every combination is resolved if some setting suits it,
             continue;
           }
           const Scenario scenario = resolved(sets);
-          for (const RegisteredModule& each : all.queues) {
+          for (const RegisteredQueue& each : all.queues) {
             if (each.info.name != scenario.queue.name) continue;
             CHECK(some_setting_suits(each, needs, scenario.queue.given));
           }
@@ -223,9 +228,9 @@ TEST_CASE("capabilities: every combination is resolved if some setting suits it,
 
 TEST_CASE("a recovery that wants order, with a policy that doesn't keep it, works with a warning") {
   Registries all = test_registries();
-  all.recoveries = {module("patient", {}), module("strict", {})};
+  all.recoveries = {recovery("patient", {}), recovery("strict", {})};
   all.recoveries[1].wants_order = true;
-  all.routing = {module("one", {}), module("many", {})};
+  all.routing = {policy("one", {}), policy("many", {})};
   all.routing[1].info.parameters = {{"paths", ParameterType::kInteger, "16", "h"}};
   all.routing[1].keeps_order = [](const Parameters& values) { return values.integer("paths") == 1; };
   const auto warnings = [&](const std::string& recovery, const std::string& routing) {
@@ -261,7 +266,7 @@ TEST_CASE("a control that compares what packets met, with a policy that spreads 
   Registries all = registries();
   all.congestion[0].info.parameters = {{"by", ParameterType::kText, "hops", "h"}};
   all.congestion[0].wants_one_path = [](const Parameters& values) { return values.text("by") == "hops"; };
-  all.routing[1] = module("many", {});
+  all.routing[1] = policy("many", {});
   all.routing[1].keeps_order = [](const Parameters&) { return false; };
   CHECK(resolved({"congestion=still"}, all).warnings.empty());
   CHECK(resolved({"congestion=still:by=time", "routing=many"}, all).warnings.empty());
@@ -276,7 +281,7 @@ TEST_CASE("a control that compares what packets met, with a policy that spreads 
 
 TEST_CASE("a control sets parameters of queues that have them, where they aren't given") {
   Registries all = registries();
-  for (RegisteredModule& control : all.congestion) {
+  for (RegisteredControl& control : all.congestion) {
     if (control.info.name == "still") control.queue_settings = {{"returns", "true"}};
   }
   CHECK(resolved({"congestion=still", "queue=cutting"}, all).queue.given ==

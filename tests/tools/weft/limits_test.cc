@@ -24,7 +24,7 @@ std::vector<ModuleInfo> all_modules() {
   std::vector<sim::Seam> seams(sim::seams().begin(), sim::seams().end());
   seams.push_back(sim::traffic_seam());
   for (const sim::Seam& seam : seams) {
-    for (const auto& module : registries.*seam.modules) all.push_back(module.info);
+    for (const ModuleInfo* module : seam.modules(registries)) all.push_back(*module);
   }
   for (const auto& algorithm : registries.algorithms) all.push_back(algorithm.info);
   for (const auto& scheduler : registries.schedulers) all.push_back(scheduler.info);

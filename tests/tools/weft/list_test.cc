@@ -169,14 +169,14 @@ TEST_CASE("describe: every built-in module, with each parameter, a sentence and 
   std::vector<sim::Seam> seams(sim::seams().begin(), sim::seams().end());
   seams.push_back(sim::traffic_seam());
   for (const sim::Seam& seam : seams) {
-    CHECK_FALSE((registries.*seam.modules).empty());
-    for (const sim::RegisteredModule& module : registries.*seam.modules) {
-      INFO(seam.field << " " << module.info.name);
-      CHECK(names.count(module.info.name) == 1);
-      CHECK_FALSE(module.info.summary.empty());
-      CHECK_FALSE(module.info.source.empty());
-      const std::string text = describe_text(catalog, module.info.name);
-      for (const ParameterSpec& spec : module.info.parameters) {
+    CHECK_FALSE(seam.modules(registries).empty());
+    for (const ModuleInfo* module : seam.modules(registries)) {
+      INFO(seam.field << " " << module->name);
+      CHECK(names.count(module->name) == 1);
+      CHECK_FALSE(module->summary.empty());
+      CHECK_FALSE(module->source.empty());
+      const std::string text = describe_text(catalog, module->name);
+      for (const ParameterSpec& spec : module->parameters) {
         CHECK(text.find("\n  " + spec.name + " ") != std::string::npos);
         CHECK(text.find(spec.help) != std::string::npos);
         CHECK_THAT(spec.help, Catch::Matches("[A-Z].*\\."));  // a sentence
@@ -201,20 +201,20 @@ TEST_CASE("list and describe: protocols") {
 TEST_CASE("built-in modules: every default is one that its own type accepts") {
   const sim::Registries registries = sim::builtin_registries();
   for (const sim::Seam& seam : sim::seams()) {
-    for (const sim::RegisteredModule& module : registries.*seam.modules) {
+    for (const ModuleInfo* module : seam.modules(registries)) {
       std::map<std::string, std::string> given;
-      for (const ParameterSpec& spec : module.info.parameters) {
+      for (const ParameterSpec& spec : module->parameters) {
         if (spec.default_value.empty() && spec.type == ParameterType::kInteger) given[spec.name] = "4";
       }
-      INFO(seam.field << " " << module.info.name);
-      CHECK_NOTHROW(Parameters(module.info, given));
+      INFO(seam.field << " " << module->name);
+      CHECK_NOTHROW(Parameters(*module, given));
     }
   }
 }
 
 TEST_CASE("built-in queues: what decides on an offer is a parameter that takes both values") {
   int switches = 0;
-  for (const sim::RegisteredModule& queue : sim::builtin_registries().queues) {
+  for (const sim::RegisteredQueue& queue : sim::builtin_registries().queues) {
     for (const CapabilitySwitch& each : queue.offers.switches) {
       INFO(queue.info.name << " " << each.parameter);
       CHECK(each.on != each.off);

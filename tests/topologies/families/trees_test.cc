@@ -160,8 +160,13 @@ TEST_CASE("rail-optimized: leaves and spines of a DGX SuperPOD with 1 to 4 units
       CHECK(topology.node(topology.channels()[nics[r]].to).index == h / 4 * 4 + r);
     }
   }
+  // Units of few hosts have spines of 64 ports: 16 leaves of 4 links up.
+  const Topology small = make("rail_optimized:units=2,nodes=4");
+  CHECK(small.hosts() == 8);
+  CHECK(ports(small, switches_of_tier(small, 1)) == Ports{{8, 16}});
+  CHECK(ports(small, switches_of_tier(small, 2)) == Ports{{64, 1}});
   CHECK_THROWS_WITH(make("rail_optimized:units=9"),
-                    "rail_optimized: units is '9', but it must be from 1 to 8; the nearest is 8");
+                    Catch::Contains("72 leaves need a port each on a spine, which has 64: at most 8 units"));
   CHECK_THROWS_WITH(make("rail_optimized:units=2,spines=12"),
                     "rail_optimized: spines is '12', but it must divide the 32 links up of a leaf");
 }

@@ -43,39 +43,58 @@ Listed listed(const placement::Policy& policy) {
   return all;
 }
 
-// What it needs of queues, or offers as one: with a line for each, or in short.
-Listed listed(const sim::Seam& seam, const sim::RegisteredModule& module) {
-  Listed all{seam.field, "", module.info};
-  const auto add = [&](const char* line, const char* brief, Capabilities capabilities,
-                       const std::string& how) {
-    if (capabilities.empty()) return;
-    all.details +=
-        fmt::format("{}  {} {}{}.\n", all.details.empty() ? "\n" : "", line, to_string(capabilities), how);
-    all.in_short += fmt::format("{}{} {}", all.in_short.empty() ? "" : "; ", brief, to_string(capabilities));
-  };
-  add("Requires of queues:", "requires", module.needs.required, "");
-  add("Uses where queues offer it:", "uses", module.needs.used, "");
-  add("Can't live with queues that offer:", "not with", module.needs.forbidden, "");
+// A line of what it needs of queues, or offers as one, and the same in short.
+void add_capabilities(const char* line, const char* brief, Capabilities capabilities, const std::string& how,
+                      Listed& all) {
+  if (capabilities.empty()) return;
+  all.details +=
+      fmt::format("{}  {} {}{}.\n", all.details.empty() ? "\n" : "", line, to_string(capabilities), how);
+  all.in_short += fmt::format("{}{} {}", all.in_short.empty() ? "" : "; ", brief, to_string(capabilities));
+}
+
+void add_needs(const CapabilityNeeds& needs, Listed& all) {
+  add_capabilities("Requires of queues:", "requires", needs.required, "", all);
+  add_capabilities("Uses where queues offer it:", "uses", needs.used, "", all);
+  add_capabilities("Can't live with queues that offer:", "not with", needs.forbidden, "", all);
+}
+
+// What the lists have of a module beside its description, by its kind.
+void add_details(const sim::RegisteredNetwork&, Listed&) {}
+void add_details(const sim::RegisteredTraffic&, Listed&) {}
+void add_details(const sim::RegisteredRouting& policy, Listed& all) { add_needs(policy.needs, all); }
+void add_details(const sim::RegisteredRecovery& recovery, Listed& all) { add_needs(recovery.needs, all); }
+void add_details(const sim::RegisteredControl& control, Listed& all) {
+  add_needs(control.needs, all);
+  if (!control.queue.empty()) all.details += fmt::format("  Queue, if none is given: {}.\n", control.queue);
+  for (const auto& [parameter, value] : control.queue_settings) {
+    all.details += fmt::format("  Sets of queues, where it isn't given: {}={}.\n", parameter, value);
+  }
+}
+void add_details(const sim::RegisteredQueue& queue, Listed& all) {
   std::string how;
-  for (const CapabilitySwitch& each : module.offers.switches) {
+  for (const CapabilitySwitch& each : queue.offers.switches) {
     how += fmt::format("{}{} takes {}={}", how.empty() ? "; " : ", ", to_string(each.capability),
                        each.parameter, each.on);
   }
-  add("Offers:", "offers", module.offers.at_most(), how);
-  if (!module.routing.empty()) {
-    const std::string around = topologies::is_routed_as_inner(module.info.name)
+  add_capabilities("Offers:", "offers", queue.offers.at_most(), how, all);
+}
+void add_details(const sim::RegisteredTopology& topology, Listed& all) {
+  if (!topology.routing.empty()) {
+    const std::string around = topologies::is_routed_as_inner(topology.info.name)
                                    ? ", or with `of` what that network has, and its fabric"
                                    : "";
-    all.details += fmt::format("\n  Routing, if none is given: {}{}.\n", module.routing, around);
-    all.in_short = fmt::format("routing {}", module.routing);
+    all.details += fmt::format("\n  Routing, if none is given: {}{}.\n", topology.routing, around);
+    all.in_short = fmt::format("routing {}", topology.routing);
   }
-  if (!module.queue.empty()) {
-    all.details += fmt::format("  Queue, if none is given: {}.\n", module.queue);
+  if (topology.info.name == "scale_up") all.details += topologies::node_preset_table();
+}
+
+template <typename Registered>
+void list_modules(const char* kind, const std::vector<Registered>& modules, std::vector<Listed>& all) {
+  for (const Registered& module : modules) {
+    all.push_back({kind, "", module.info});
+    add_details(module, all.back());
   }
-  for (const auto& [parameter, value] : module.queue_settings) {
-    all.details += fmt::format("  Sets of queues, where it isn't given: {}={}.\n", parameter, value);
-  }
-  return all;
 }
 
 // Its settings, as users write them, and what to doubt.
@@ -121,12 +140,13 @@ Listed listed_device(const goal::Device& of) {
 std::vector<Listed> listed_modules(const Catalog& catalog) {
   const sim::Registries& registries = catalog.registries;
   std::vector<Listed> all;
-  for (const sim::Seam& seam : all_seams()) {
-    for (const sim::RegisteredModule& module : registries.*seam.modules) {
-      all.push_back(listed(seam, module));
-      if (module.info.name == "scale_up") all.back().details += topologies::node_preset_table();
-    }
-  }
+  list_modules("network", registries.networks, all);
+  list_modules("topology", registries.topologies, all);
+  list_modules("routing", registries.routing, all);
+  list_modules("congestion", registries.congestion, all);
+  list_modules("recovery", registries.recoveries, all);
+  list_modules("queue", registries.queues, all);
+  list_modules("traffic", registries.traffic, all);
   for (const sim::RegisteredAlgorithm& algorithm : registries.algorithms) {
     all.push_back({kCollective, algorithm.collective, algorithm.info});
   }

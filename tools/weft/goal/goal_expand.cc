@@ -38,7 +38,7 @@ goal::Graph ExpandOption::apply(goal::Graph graph, const goal::PackInfo& info) c
   const auto library = info.metadata.find("mpi_library");
   choices.profile = !profile.empty()                 ? profile
                     : library == info.metadata.end() ? goal::kUsualProfile
-                                                     : goal::profile_of_library(library->second);
+                                                     : goal::profile_name_of_library(library->second);
   std::vector<std::string> kinds;
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
     kinds.emplace_back(goal::name(static_cast<goal::CollectiveKind>(kind)));

@@ -201,7 +201,7 @@ std::string info_json(goal::RankSource& graph, const goal::PackInfo& info) {
   json["metadata"] = info.metadata;
   json["unread"] = Json::array();
   for (const goal::Anomaly& anomaly : info.anomalies) {
-    if (anomaly.name.starts_with("unread")) json["unread"].push_back(anomaly.sentence);
+    if (anomaly.name.starts_with(goal::kUnreadPrefix)) json["unread"].push_back(anomaly.sentence);
   }
   json["anomalies"] = Json::array();
   for (const goal::Anomaly& anomaly : info.anomalies) {

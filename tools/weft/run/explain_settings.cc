@@ -228,10 +228,8 @@ std::vector<Trial> trials_of(const Scenario& scenario, std::span<const goal::Pro
   for (const sim::Seam& seam : sim::seams()) {
     const ModuleChoice& choice = scenario.*seam.choice;
     if (choice.empty() || std::string_view(seam.field) == "topology") continue;
-    const sim::RegisteredModule& module =
-        find_module(std::span<const sim::RegisteredModule>(registries.*seam.modules), choice, seam.word);
     add_parameters(
-        fmt::format("{}.{}", seam.field, choice.name), module.info, choice.given,
+        fmt::format("{}.{}", seam.field, choice.name), sim::find_info(seam, registries, choice), choice.given,
         not_chosen(scenario, seam.field),
         [member = seam.choice](Scenario& changed) -> ModuleChoice& { return changed.*member; }, trials);
   }
