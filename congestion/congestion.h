@@ -45,8 +45,8 @@ struct Allowance {
   // At most so many payload bytes in flight. One packet always, unless it is 0: then not one.
   std::uint64_t window_bytes = 0;
   Bandwidth rate;  // packets are spaced at this; 0 bps: they aren't
-  // Of all payload bytes ever sent on the connection, those sent again included, no more than this: what was
-  // granted where receivers pace. The packet that reaches it may pass it.
+  // All payload bytes ever sent on the connection, those sent again included, may be no more than this: what
+  // was granted where receivers pace. The packet that reaches it may pass it.
   std::uint64_t credit_bytes = kNoLimit;
 };
 
@@ -59,8 +59,8 @@ struct Ack {
   bool ecn_marked = false;
   // Links that the packet crossed; of one way of minimal length, where there is no telemetry.
   std::uint32_t hops = 0;
-  // Of each switch that the packet passed, in their order; empty unless asked for (Control::needs). Of an ACK
-  // for several packets, the newest one's. Good until the call returns.
+  // Each switch that the packet passed has an entry, in their order; empty unless asked for (Control::needs).
+  // An ACK for several packets has the newest one's. Good until the call returns.
   std::span<const HopTelemetry> telemetry;
 };
 
@@ -179,7 +179,7 @@ class SenderFactoryFor final : public SenderFactory {
 // A control as users name it: `--congestion dctcp`.
 struct Control {
   ModuleInfo info;
-  // Of queues. One that requires or uses Capability::kTelemetry gets Ack::telemetry.
+  // Says what it needs of queues. One that requires or uses Capability::kTelemetry gets Ack::telemetry.
   CapabilityNeeds needs = {};
   std::uint32_t hears = 0;  // of Hears
   std::unique_ptr<SenderFactory> (*make_factory)(const Parameters& parameters) = nullptr;

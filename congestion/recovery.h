@@ -38,7 +38,7 @@ struct RecoveryConfig {
 class RingPool {
  public:
   using Ring = std::vector<std::uint64_t>;
-  // Of this size, with any contents. REQUIRES: a power of two.
+  // Gives a ring of this size, with any contents. REQUIRES: a power of two.
   Ring take(std::size_t size) {
     std::vector<Ring>& spare = spare_[std::countr_zero(size)];
     if (spare.empty()) return Ring(size);

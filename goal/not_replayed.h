@@ -19,8 +19,8 @@ struct NotReplayed {
     bool operator==(const Function&) const = default;
   };
   std::vector<Function> functions;  // ascending by name
-  // Of the whole trace. Calls: those that move data or put ranks in order, replayed or not; bytes: what they
-  // were given to move; time: of all ranks, each from its begin to its end.
+  // These are of the whole trace. Calls: those that move data or put ranks in order, replayed or not; bytes:
+  // what they were given to move; time: of all ranks, each from its begin to its end.
   std::uint64_t all_calls = 0, all_bytes = 0, all_time_ns = 0;
 
   // False for graphs that are no import, or of an importer that doesn't count.

@@ -15,7 +15,7 @@ namespace weft::goal {
 // graph (nothing for the other two). Throws InputError if the file is missing, of another kind, or wrong
 // within.
 Graph read_graph(const std::string& path, PackInfo* info = nullptr);
-// The same for the bytes of a file; `path` is for messages only.
+// Reads the bytes of a file; `path` is for messages only.
 Graph parse_graph(std::string_view bytes, const std::string& path, PackInfo* info = nullptr);
 
 // The ranks of a graph of any format, to be gone through one at a time: of a packed file (version 2) one is

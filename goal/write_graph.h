@@ -20,7 +20,7 @@ Format format_of_path(const std::string& path);
 // Only the packed format keeps `info`. Throws InputError if the format can't hold the graph or the file can't
 // be written.
 void write_graph(const Graph& graph, const PackInfo& info, const std::string& path, Format format);
-// The same of ranks that are in memory one at a time. The file may be the one that they are read from.
+// Writes ranks that are in memory one at a time. The file may be the one that they are read from.
 void write_graph(RankSource& graph, const PackInfo& info, const std::string& path, Format format);
 
 }  // namespace weft::goal

@@ -15,7 +15,7 @@ std::vector<ParameterSpec> with_inner_network(std::vector<ParameterSpec> own);
 // The choice that `of` holds, a short form in brackets ("[slim_fly:q=5]") or without, and in it the
 // parameters of cabling that are not "auto". Throws InputError if one of these is given in `of` too.
 ModuleChoice read_inner_network(const Parameters& parameters);
-// The same where `of` may hold several, with semicolons between them.
+// Reads the choices as read_inner_network() does, where `of` may hold several, with semicolons between them.
 std::vector<ModuleChoice> read_inner_networks(const Parameters& parameters);
 
 // The family that routing and fabrics of this network are chosen by where none is named: that between nodes

@@ -17,7 +17,7 @@ namespace weft::topologies {
 namespace {
 
 constexpr std::uint32_t kMostSites = 256, kMostBorders = 1024, kMostLinks = 65536;
-// Of the hosts of a network of one tier, those that share a link to a border switch.
+// So many hosts of a network of one tier share a link to a border switch.
 constexpr std::uint32_t kHostsPerBorderLink = 16;
 // Light in fibre, at a group index of 1.468 (ITU-T G.652 fibre at 1,550 nm).
 constexpr double kMetersPerSecond = 299'792'458.0 / 1.468;

@@ -16,7 +16,7 @@ namespace weft::topologies {
 // with hosts spread anew too, A. Singla et al., "Jellyfish", NSDI 2012.
 Topology random_equivalent(const Topology& of, std::uint64_t seed);
 
-// The same as a family: its parameter `of` is the other network's choice.
+// Makes random_equivalent() a family, whose parameter `of` is the other network's choice.
 Family random_equivalent_family();
 
 }  // namespace weft::topologies

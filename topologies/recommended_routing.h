@@ -10,7 +10,8 @@ struct RecommendedRouting {
   const char* source = "";  // who recommends it; "": nobody, it is what works anywhere
 };
 
-// Of a family by its name; for those without an entry, and unknown ones, all shortest paths by flow hash.
+// Recommends for a family by its name; for those without an entry, and unknown ones, all shortest paths by
+// flow hash.
 RecommendedRouting recommended_routing(std::string_view family);
 
 }  // namespace weft::topologies

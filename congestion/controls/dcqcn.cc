@@ -136,7 +136,7 @@ class Dcqcn final : public Sender {
   }
   void run_timers(Time now) {
     if (const std::int64_t times = passed(alpha_at_, settings_.alpha_interval, now); times > 0) {
-      // Of these, the first alone can have heard of a notification.
+      // Only the first of these times can have heard of a notification.
       if (notified_alpha_) alpha_ += settings_.gain * (1 - alpha_);
       const auto quiet = static_cast<double>(times - (notified_alpha_ ? 1 : 0));
       alpha_ *= std::pow(1 - settings_.gain, quiet);

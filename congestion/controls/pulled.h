@@ -20,7 +20,8 @@ inline const std::vector<std::pair<std::string, std::string>> kPulledQueueSettin
 // Parameters that all of them have: `window`, with what is said of it, and `patience`.
 std::vector<ParameterSpec> credit_parameters(const std::string& window, const std::string& help);
 CreditAccount::Settings credit_settings(const Parameters& parameters);
-// Of the receiver: `packets_per_pull`, `pull_rate` and, where they are granted, unasked pulls.
+// The receiver has these: `packets_per_pull`, `pull_rate` and, where pulls are granted unasked,
+// `unasked_window`.
 std::vector<ParameterSpec> pull_parameters(const std::string& packets, const std::string& rate, bool unasked);
 PullReceiver::Settings pull_settings(const Parameters& parameters, bool unasked);
 std::vector<ParameterSpec> network_rate_parameters();

@@ -9,7 +9,8 @@
 
 namespace weft::congestion {
 
-// Of senders whose rate alone limits them. Networks multiply it by small numbers.
+// Senders whose rate alone limits them have this window. Networks multiply it by small numbers, which must
+// not overflow.
 inline constexpr std::uint64_t kNoWindow = std::uint64_t{1} << 40;
 
 // Values of parameters that may be "auto", which stands as 0 here: their limits refuse a value of 0.

@@ -93,7 +93,7 @@ class Swift final : public Sender {
   }
 
  private:
-  // Of the fabric, and of the hosts: each has a target of its own, and the smaller one counts. In packets.
+  // The fabric and the hosts have one each, with a target of its own, and the smaller one counts. In packets.
   struct Window {
     double window = 0;
     Time cut_at = Time::ps(INT64_MIN / 2);

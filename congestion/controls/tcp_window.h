@@ -61,7 +61,7 @@ class TcpWindow : public Sender {
     allow();
   }
   void on_timeout(const Loss& loss) final {
-    // Of several in a row, the first one sets the threshold (RFC 5681 §3.1).
+    // Where several come in a row, the first one sets the threshold (RFC 5681 §3.1).
     if (!timed_out_) cut(std::max(in_flight_, static_cast<double>(loss.bytes)), false);
     threshold_ = std::max(threshold_, 2 * mtu_bytes_);
     on_collapse();

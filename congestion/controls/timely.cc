@@ -7,7 +7,7 @@
 namespace weft::congestion {
 namespace {
 
-// Of the paper's 50 us and 500 us, at 20 us of least round trip, the ratio is kept. Between the shortest
+// The paper has 50 us and 500 us, at 20 us of least round trip: their ratio is kept. Between the shortest
 // round trip and T_low it had room for bursts of 64 KB from a NIC that doesn't space packets, which isn't
 // needed.
 constexpr double kLowShare = 1.5;

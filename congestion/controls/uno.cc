@@ -66,7 +66,7 @@ class Uno final : public Sender {
  private:
   void grow(double acked_bytes) { window_ += settings_.increase * pipe_ * acked_bytes / window_; }
 
-  // The same time for all connections, however long their round trips.
+  // An epoch takes the same time for all connections, however long their round trips.
   void end_epoch(const Ack& ack) {
     const double share = acked_ > 0 ? marked_ / acked_ : 0;
     const double before = average_;

@@ -49,7 +49,7 @@ Recovery::Outcome GoBackN::on_ack(const Answer& ack) {
   return outcome;
 }
 
-// Of no account: a gap that was filled meanwhile, or that the sender went back to already.
+// Does not go back for a gap that was filled meanwhile, or that the sender went back to already.
 Recovery::Outcome GoBackN::on_nack(const Answer& nack) {
   Outcome outcome;
   kept_ = std::max(kept_, nack.cumulative);

@@ -32,7 +32,7 @@ class RetransmissionTimer {
   Time timeout() const {
     return timeout(std::max(min_timeout_ps_, srtt_ps_ + 4 * std::min(rttvar_ps_, kEndOfTime.ps() / 8)));
   }
-  // The same for a recovery that knows better how long it is at first.
+  // Takes the first timeout from a recovery that knows better how long it is.
   Time timeout(std::int64_t once_ps) const {
     constexpr std::int64_t kMost = kEndOfTime.ps() - 1;  // added to any moment, it is still a moment
     once_ps = std::min(once_ps, kMost);

@@ -23,7 +23,7 @@ class SelectiveRepeat : public Scoreboard {
     bool per_path = false;
     bool by_count = true;
   };
-  // Of transmissions, on one path.
+  // On one path, what was sent so many transmissions before the newest that has come is lost.
   static constexpr std::uint32_t kDuplicates = 3;
 
   SelectiveRepeat(const RecoverySetup& setup, const Settings& settings);
@@ -78,7 +78,7 @@ class SelectiveRepeat : public Scoreboard {
   std::unordered_map<std::uint32_t, Line> lines_;  // per_path: by entropy, those with something under way
 };
 
-// Of SelectiveRepeat::Settings.
+// Lists the parameters of SelectiveRepeat::Settings.
 std::vector<ParameterSpec> selective_repeat_parameters();
 RecoveryKind selective_repeat();
 

@@ -9,7 +9,7 @@ import sqlite3
 import sys
 from pathlib import Path
 
-# Those of sim/results/README.md.
+# Those of sim/results/SQLITE.md.
 QUERIES = {
     "How did it end, and how long did it take?": """
 SELECT key, value FROM run

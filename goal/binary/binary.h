@@ -12,7 +12,7 @@ namespace weft::goal {
 
 // The first eight bytes of such a file, read as a little-endian number.
 inline constexpr std::uint64_t kBinaryMagic = 4223;
-// The same after a simulator run with --save-mem has overwritten the file's dependency counts.
+// A file begins with this instead once a simulator run with --save-mem has overwritten its dependency counts.
 inline constexpr std::uint64_t kBinaryMagicSpent = 2342;
 
 // Reads a whole file. Everything the simulators rely on is checked (offsets, root lists, dependency counts,

@@ -43,7 +43,8 @@ struct Report {
   // How many there are of each kind, examples or not; see FindingKind for what is counted.
   std::array<std::uint64_t, kFindingKinds> counts{};
 
-  // Of a packed file: what the graph lacks of the program traced. No finding: the graph is sound without it.
+  // For a packed file this says what the graph lacks of the program traced. It is no finding: the graph is
+  // sound without it.
   NotReplayed not_replayed;
   // … and why its compute times are doubtful.
   std::vector<std::string> compute_times_warnings;
@@ -69,10 +70,10 @@ struct CheckOptions {
 // send with the k-th receive of a kind, in program order.
 Report check(const Graph& graph, const CheckOptions& options = {});
 
-// The same for a file of any format. A packed one (version 2) is read block by block, all ranks side by side:
-// in memory are the collectives of the first member of each communicator, a few hundred bytes a rank, the
-// cache of PackedFile, and 56 bytes for each kind of message (source, destination, communicator, tag) that
-// waits for its other side at one time. Throws InputError if the file can't be read.
+// Checks a file of any format. A packed one (version 2) is read block by block, all ranks side by side: in
+// memory are the collectives of the first member of each communicator, a few hundred bytes a rank, the cache
+// of PackedFile, and 56 bytes for each kind of message (source, destination, communicator, tag) that waits
+// for its other side at one time. Throws InputError if the file can't be read.
 Report check_file(const std::string& path, const CheckOptions& options = {});
 
 }  // namespace weft::goal

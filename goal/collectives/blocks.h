@@ -19,7 +19,7 @@ class EvenBlocks {
         each_(vector.count / element_ / n),
         longer_(vector.count / element_ % n),
         n_(n) {}
-  // Of the call's whole vector.
+  // Divides the call's whole vector.
   EvenBlocks(const CollectiveCall& call, std::uint32_t n)
       : EvenBlocks({0, call.collective->bytes}, call.collective->element_bytes, n) {}
   // Where the block begins; block == n: where the vector ends.
@@ -47,7 +47,7 @@ class Segments {
     each_ = most_bytes == 0 ? std::max<std::uint64_t>(vector.count, 1)
                             : std::max<std::uint64_t>(most_bytes / element, 1) * element;
   }
-  // Of the call's whole vector, with the option `segment`.
+  // Divides the call's whole vector into segments of the option `segment`.
   explicit Segments(const CollectiveCall& call)
       : Segments({0, call.collective->bytes}, call.collective->element_bytes, call.options->segment_bytes) {}
   // At least 1.

@@ -8,7 +8,7 @@
 namespace weft::goal {
 namespace {
 
-// Of the first 2 * rest ranks the odd ones also stand for the even one before them, so that a power of two is
+// The odd ones of the first 2 * rest ranks also stand for the even one before them, so that a power of two is
 // left. Each of these deals with one share: its own block, or both of the pair's.
 class Halving {
  public:

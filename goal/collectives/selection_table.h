@@ -14,7 +14,7 @@ namespace weft::goal {
 // A line of the file is a rule: KIND CONDITION… ALGORITHM, as in
 //   allreduce ranks<16 bytes<8KiB recursive_doubling
 //   bcast bytes>=1MiB pipelined_chain:segment=128KiB
-// Of the rules for a kind the first whose conditions all hold decides. README.md of this folder has the
+// The first of the rules for a kind whose conditions all hold decides. README.md of this folder has the
 // quantities that conditions compare. '#' starts a comment.
 class SelectionTable {
  public:

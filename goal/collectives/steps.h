@@ -155,7 +155,7 @@ struct CollectiveCall {
   }
 
  private:
-  // Of a message between GPUs of a node (`ranks_per_node` consecutive ranks), so that all together make as
+  // Counts a message between GPUs of a node (`ranks_per_node` consecutive ranks) so that all together make as
   // many bytes on a GPU's links in either direction as with a switch that reduces and multicasts. With k GPUs
   // a GPU sends and gets, of a vector of n bytes, n + n/k instead of 2 (k-1) n/k in an allreduce, and n
   // instead of (k-1) n/k in an allgather or reduce_scatter (the direction that has more); and more by what
@@ -208,7 +208,7 @@ class Group {
   void await(std::uint32_t peer, std::uint32_t tag) {
     add({.peer = peer, .tag = tag, .kind = StepKind::kRecv, .signal = true}, {}, true);
   }
-  // The same with `count` peers from `first` up.
+  // These signal and await `count` peers from `first` up.
   void signal_each(std::uint32_t first, std::uint32_t count, std::uint32_t tag) {
     add_several({.peer = first, .count = count, .tag = tag, .kind = StepKind::kSend, .signal = true});
   }

@@ -23,7 +23,7 @@ class RankSource {
   virtual RankView rank(Rank rank) = 0;
 };
 
-// Of a graph in memory, which must outlive it.
+// Gives the ranks of a graph in memory, which must outlive it.
 class GraphRanks : public RankSource {
  public:
   explicit GraphRanks(const Graph& graph) : graph_(graph) {}

@@ -57,7 +57,7 @@ struct Importer {
   // `info` gets metadata of the run and counters of all that was dropped or assumed. Throws InputError for
   // what isn't that format or makes no sense.
   Graph (*import)(const std::filesystem::path& path, const Parameters& parameters, PackInfo& info);
-  // The same of several files, one or more of each rank; null: the format has no such.
+  // Imports several files, one or more of each rank, in the way of `import`; null: the format has no such.
   Graph (*import_several)(const TracePaths& paths, const Parameters& parameters, PackInfo& info) = nullptr;
 };
 

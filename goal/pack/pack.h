@@ -21,7 +21,7 @@ Graph read_pack_file(const std::string& path, PackInfo* info = nullptr);
 // if the file can't be written, or the graph names peers or communicators that do not exist.
 std::string to_pack(const Graph& graph, const PackInfo& info);
 void write_pack_file(const Graph& graph, const PackInfo& info, const std::string& path);
-// The same of ranks that are in memory one at a time.
+// Writes ranks that are in memory one at a time.
 void write_pack_file(RankSource& graph, const PackInfo& info, const std::string& path);
 
 }  // namespace weft::goal

@@ -48,7 +48,7 @@ class PackedFile {
   explicit PackedFile(const std::string& path);
   PackedFile(const std::string& path, const Options& options);
   PackedFile(std::unique_ptr<FileView> file, const std::string& file_name, const Options& options);
-  // The same for bytes, which must outlive it. `file_name` is for messages only.
+  // Reads bytes, which must outlive it. `file_name` is for messages only.
   PackedFile(std::string_view bytes, const std::string& file_name, const Options& options);
   // A further reader of the same file, for another thread, with caches of its own. It may outlive `same`.
   PackedFile(const PackedFile& same, const Options& options);

@@ -21,8 +21,8 @@ class PackedProgram {
   // takes is that of reading what differs. Throws InputError for a file of another kind or version, and where
   // it is damaged; values are checked when they are read for a replay.
   PackedProgram(std::unique_ptr<FileView> file, const std::string& file_name);
-  // The same for bytes, which must outlive it. `least_block`: operations in a block of the outlines, at
-  // least; 0: that depends on the ranks.
+  // Reads bytes, which must outlive it. `least_block`: operations in a block of the outlines, at least; 0:
+  // that depends on the ranks.
   PackedProgram(std::string_view bytes, const std::string& file_name, OpIndex least_block = 0);
 
   const ProgramFacts& facts() const { return facts_; }

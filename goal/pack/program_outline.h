@@ -44,8 +44,8 @@ class BlockedNumbers {
 struct ProgramOutline {
   OpIndex ops = 0;
   OpIndex block = 1;  // operations in each block but the last
-  // Of the blocks from number blocks_at_start on: the least gate of the operations in it and behind it. So it
-  // never falls. Those before must be there at the start.
+  // Each block from number blocks_at_start on has in `gates` the least gate of the operations in it and
+  // behind it. So it never falls. Those before must be there at the start.
   std::uint32_t blocks_at_start = 0;
   std::vector<OpIndex> gates;
   // Operations that wait for one in a later block than theirs, ascending; as often as they do.

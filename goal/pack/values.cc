@@ -71,8 +71,8 @@ Column as_differences(const std::vector<std::uint64_t>& values) {
 
 }  // namespace
 
-// Of a block: varint number of columns; for each its varints: number of values, coding and width, base, step;
-// then for each column its codes byte plane by byte plane, the lowest first.
+// A block has as varints the number of columns and for each its number of values, coding and width, base,
+// step; then for each column its codes byte plane by byte plane, the lowest first.
 std::string ValueColumns::finish(std::vector<std::size_t>& parts) {
   std::string bytes;
   parts.clear();

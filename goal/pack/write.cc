@@ -292,7 +292,7 @@ class Writer {
   std::vector<Symbol> symbols_;
   std::unordered_map<Digest, std::uint32_t, DigestHash> symbol_of_;
   std::unordered_map<Digest, std::uint32_t, DigestHash> known_programs_;
-  // Of the rank at hand; kept for their memory.
+  // The members below are of the rank at hand, and are kept for their memory.
   Places peers_, comms_, collectives_;
   std::map<std::uint32_t, std::uint32_t> tag_counts_;
   std::vector<std::uint32_t> common_tags_;

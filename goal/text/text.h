@@ -16,7 +16,7 @@ namespace weft::goal {
 // Reads a whole GOAL text. Labels are kept. Throws InputError with line and column: what was found, what was
 // expected. `file_name` is for messages only.
 Graph parse_text(std::string_view text, const std::string& file_name);
-// The same for a file.
+// Reads the text of a file.
 Graph read_text_file(const std::string& path);
 
 // Receives the text piece by piece, in order.
@@ -38,7 +38,7 @@ void print_rank(RankSource& graph, Rank rank, const TextSink& sink);
 
 // One operation as in the text, without its label: "send 8b to 1 tag 7". For messages.
 std::string op_to_text(const Graph& graph, Rank rank, OpIndex op);
-// The same for an operation that is in no graph. REQUIRES: `collective` is given if it is one.
+// Returns the text of an operation that is in no graph. REQUIRES: `collective` is given if it is one.
 std::string op_to_text(const Op& op, const Collective* collective);
 
 }  // namespace weft::goal

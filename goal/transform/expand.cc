@@ -295,7 +295,7 @@ class Expander {
   std::vector<std::uint32_t> collective_comm_;  // per communicator: where its collectives' messages are
   std::vector<std::uint32_t> tags_;             // per communicator: the most that one collective uses
   Group group_;
-  // Of the rank that is being added:
+  // The members below are of the rank that is being added.
   std::vector<OpIndex> new_op_;              // per operation that is no expansion
   std::vector<std::uint32_t> expansion_of_;  // per operation; kAny: none
   std::vector<Expansion> expansions_;

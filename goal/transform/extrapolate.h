@@ -40,7 +40,8 @@ struct ExtrapolateOptions {
 Graph extrapolate(const Graph& graph, const ExtrapolateOptions& options, std::string* pattern = nullptr,
                   std::vector<Anomaly>* anomalies = nullptr);
 
-// The same, of which one rank at a time is in memory, beside the old graph.
+// Returns the program that extrapolate() makes, of which one rank at a time is in memory, beside the old
+// graph.
 std::unique_ptr<RankSource> extrapolated_ranks(const Graph& graph, const ExtrapolateOptions& options,
                                                std::string* pattern = nullptr,
                                                std::vector<Anomaly>* anomalies = nullptr);

@@ -7,7 +7,7 @@
 namespace weft::goal {
 namespace {
 
-// Of all collectives together, that name bytes for each rank: 1 GiB.
+// All collectives together may have so many counts (bytes for each rank), which take 1 GiB.
 constexpr std::uint64_t kMostCounts = 1u << 27;
 
 bool is_message(const Op& op) { return op.kind == OpKind::kSend || op.kind == OpKind::kRecv; }

@@ -31,7 +31,7 @@ class Extrapolation : public RankSource {
   const std::vector<Collective>& collectives() const override { return collectives_; }
   RankView rank(Rank rank) override;
 
-  // Of the new program's messages. Those left out are operations that do nothing.
+  // Counts the new program's messages. Those left out are operations that do nothing.
   const Channels::Balance& balance() const { return balance_; }
 
  private:

@@ -89,7 +89,7 @@ bool LayoutFinder::within_reach(const RankGrid& grid) {
   const auto first = std::find_if(partners_.begin(), partners_.end(), far);
   if (first == partners_.end()) return true;
   if (nearest_rank_ >= 0) return false;
-  // Of those that fail here, the one with the fewest pairs too far apart.
+  // The nearest of those that fail here is the one with the fewest pairs too far apart.
   std::size_t pairs = 0;
   for (auto pair = first; pair != partners_.end() && (nearest_pairs_ == 0 || pairs < nearest_pairs_);
        ++pair) {
@@ -238,7 +238,7 @@ bool LayoutFinder::alike(Rank a, const Collective& x, Rank b, const Collective& 
            same_neighbors(a, x, b, y, grid);
   }
   if (!equal_sizes) return true;
-  // Of a gather or scatter, only the root may know what the others have.
+  // In a gather or scatter, only the root may know what the others have.
   if (x.counts.empty() && y.counts.empty()) return x.bytes == y.bytes;
   for (const Collective* one : {&x, &y}) {
     if (!uniform(one->counts) || !uniform(one->receive_counts)) return false;

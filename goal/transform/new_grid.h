@@ -11,8 +11,8 @@
 
 namespace weft::goal {
 
-// The same kind of grid, of so many ranks: with these dimensions, or, if none are given, as evenly grown as
-// can be. Nothing if it can't be made so.
+// Makes a grid of the same kind with so many ranks: with these dimensions, or, if none are given, as evenly
+// grown as can be. Nothing if it can't be made so.
 std::optional<RankGrid> new_grid(const RankGrid& grid, Rank ranks, const std::vector<std::uint32_t>& dims);
 
 // Why it can't, and what would fit.

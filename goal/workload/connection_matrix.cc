@@ -366,7 +366,7 @@ class TriggerWriter {
   std::vector<Release> releases_;
   std::vector<Race> races_;
   std::uint32_t travelling_ = 0;
-  // Of the trigger being written: messages by their two ends, and the releases there are.
+  // These are of the trigger being written: messages by their two ends, and the releases there are.
   std::map<std::pair<Rank, Rank>, std::uint32_t> told_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> written_;
 };

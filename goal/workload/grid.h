@@ -36,7 +36,7 @@ std::string to_text(const Grid& grid);
 // The elements of a parameter written as "[a,b]", or as "a" alone. Throws InputError for an empty one, or
 // brackets that don't match.
 std::vector<std::string_view> list_of(const Parameters& parameters, std::string_view name);
-// The same for whole numbers from 1 to 2^32 - 1.
+// Reads whole numbers from 1 to 2^32 - 1, which may also be written as "4x4x8". Throws InputError for others.
 std::vector<std::uint32_t> numbers_of(const Parameters& parameters, std::string_view name);
 
 // The parameter `dims`, "[4,4,8]" or the number of dimensions: "3d" asks for balanced_grid(). Throws

@@ -42,7 +42,7 @@ struct Race {
 Graph message_graph(std::uint32_t ranks, std::span<const Message> messages,
                     std::span<const Release> releases = {}, std::span<const Race> races = {});
 
-// The same messages in each of the `iterations`, with `compute` before (phases.h): at every rank all
+// Repeats the messages in each of the `iterations`, with `compute` before (phases.h): at every rank all
 // receives, then all sends, in the order of the list, tagged as above; the next iteration waits for all of
 // them. REQUIRES: as above, and all start at 0.
 Graph repeated_messages(const Parameters& parameters, std::uint32_t ranks, std::span<const Message> messages);

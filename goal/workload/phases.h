@@ -52,7 +52,7 @@ class Phases {
   }
   void end_rank();
 
-  // Of all ranks so far.
+  // These count all ranks so far.
   std::uint64_t ops() const { return ops_; }
   std::uint64_t edges() const { return edges_; }
 

@@ -17,7 +17,8 @@ constexpr std::uint64_t kGapDraws = 0x706F6731;
 constexpr std::uint64_t kSizeDraws = 0x706F6732;
 constexpr std::uint64_t kPoissonDestinationDraws = 0x706F6733;
 
-// Of each message, in the list of them and in the graph: two operations, a calc and two dependencies.
+// A message takes so much in the list of them and in the graph, which has two operations, a calc and two
+// dependencies for it.
 constexpr double kBytesOfMessage = 168;
 
 Graph generate_poisson(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {

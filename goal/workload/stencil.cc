@@ -34,9 +34,9 @@ void exchange_messages(const Neighbors& neighbors, Phases& phases) {
   for (const auto& [rank, direction] : neighbors) phases.send(direction->bytes, rank, direction->tag);
 }
 
-// The same as one operation. Several messages between the same two ranks are told apart by their order: the
-// directions in which they are sent are, in reverse order, those from which they come, and mirror images of
-// each other in dimensions of one or two ranks. So the k-th has the same size at both ends.
+// Makes the exchange one operation. Several messages between the same two ranks are told apart by their
+// order: the directions in which they are sent are, in reverse order, those from which they come, and mirror
+// images of each other in dimensions of one or two ranks. So the k-th has the same size at both ends.
 Collective neighbor_exchange(const Neighbors& neighbors) {
   Collective exchange{.kind = CollectiveKind::kNeighborAlltoall, .v_form = true};
   for (const auto& [rank, direction] : neighbors) {

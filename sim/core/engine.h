@@ -26,8 +26,8 @@ class Engine {
     next_sequence_.resize(next_sequence_.size() + count, 0);
     return first;
   }
-  // The same for entities that count their events themselves and use schedule_counted() only: they need no
-  // memory here. Their numbers are above all others.
+  // Reserves numbers, and returns the first, for entities that count their events themselves and use
+  // schedule_counted() only: they need no memory here. Their numbers are above all others.
   EntityId add_counting_entities(std::uint32_t count) {
     const EntityId first = kFirstCounting + counting_entities_;
     counting_entities_ += count;
@@ -39,8 +39,9 @@ class Engine {
     queue_.push({time.ps(), next_sequence_[source]++, source, payload, kind, detail});
   }
 
-  // The same for a source that counts its events itself, next to what it touches anyway. REQUIRES: `sequence`
-  // is 0, 1, 2 … over all the events of this source, which never uses the other schedule().
+  // Schedules an event by a source that counts its events itself, next to what it touches anyway. REQUIRES:
+  // time >= now(), and `sequence` is 0, 1, 2 … over all the events of this source, which never uses the other
+  // schedule().
   void schedule_counted(Time time, EntityId source, std::uint32_t sequence, std::uint16_t kind,
                         std::uint32_t payload) {
     queue_.push({time.ps(), sequence, source, payload, kind, 0});

@@ -10,7 +10,7 @@ struct RankPlace {
   std::uint32_t host = 0, number = 0, ranks = 1;
 };
 
-// Of the sender's host, and of the receiver's.
+// Names a NIC of the sender's host, and one of the receiver's.
 struct NicPair {
   std::uint8_t source = 0, destination = 0;
   std::uint16_t own = 1;  // so many NICs the sending rank has of its own, as good as this one
@@ -29,7 +29,7 @@ class NicRule {
   virtual ~NicRule() = default;
   // The rail-th pair of them, modulo those that the sender has of its own.
   virtual NicPair nics(const RankPlace& from, const RankPlace& to, std::uint32_t rail) const = 0;
-  // Of any host.
+  // Tells how many NICs the host with the most of them has.
   virtual std::uint32_t most_nics() const = 0;
 };
 

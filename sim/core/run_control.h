@@ -46,7 +46,7 @@ class RunControl {
   void ask_poll() { asked_.store(true, std::memory_order_relaxed); }
   // Looked at before every event.
   const std::atomic<bool>& asked() const { return asked_; }
-  // The same as poll(), by whoever runs events.
+  // Polls for whoever runs events, which answers ask_poll().
   StopReason answer(Time now, std::uint64_t events) {
     asked_.store(false, std::memory_order_relaxed);
     return poll(now, events);

@@ -18,8 +18,8 @@ struct DefaultFabric {
   std::string name;
   std::string reason;  // "usual for fat_tree"
 };
-// Of networks of this family, for which this routing policy is recommended. The rule is in the folder's
-// README.
+// Gives the fabric of networks of this family, for which this routing policy is recommended. The rule is in
+// the folder's README.
 DefaultFabric default_fabric(std::string_view family, std::string_view recommended);
 
 }  // namespace weft::fabrics

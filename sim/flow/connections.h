@@ -29,7 +29,8 @@ struct Connection {
   std::uint64_t given = 0;                   // payload of all its messages
   Time arrival;                              // of the last one that has left
   bool flows = false;                        // does it have a rate?
-  // Of the last message that began while it flowed: what follows from its bytes and the way they all take.
+  // The last message that began while it flowed has so many bytes; the times follow from these and from the
+  // way that all of them take.
   std::uint64_t wire_bytes = 0;  // 0: there was none since the way was found
   Time latency, answer, ideal;
 };

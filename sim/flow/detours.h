@@ -28,7 +28,7 @@ class Detours {
   Detours(const topologies::Topology& topology, const routing::RoutingTable& table,
           std::unique_ptr<routing::PathModel> model, const std::vector<Rate>& capacity);
 
-  // Of what a host sends to another, what goes by detours.
+  // Tells which part of what a host sends to another goes by detours.
   double share(std::uint32_t source, std::uint32_t destination) const;
   // Whether what goes by detours is on a channel as what goes directly: inside machines of several
   // accelerators, where ways differ between outer switches only. Else the pool has it.

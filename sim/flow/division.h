@@ -43,7 +43,8 @@ class Division {
   // channel carries. `hops`: the likeliest way without detours. False: some of it has no way.
   bool divide(std::uint32_t source, std::uint32_t at, std::uint32_t destination, std::vector<Part>& parts,
               std::vector<std::uint32_t>& hops);
-  // The same, kept from before where it was asked lately. Valid until the next call.
+  // Holds what divide() finds. divided() keeps it from before where it was asked lately; it is valid until
+  // the next call.
   struct Divided {
     std::uint32_t at = 0;
     bool open = false;

@@ -51,7 +51,7 @@ void FlowBalance::find_host_rates() {
   if (topology_.has_domains()) limit_to_nics();
 }
 
-// Of machines of several accelerators only what leaves them is offered: each has its part of the NICs.
+// Machines of several accelerators offer only what leaves them: each accelerator has its part of the NICs.
 void FlowBalance::limit_to_nics() {
   std::map<std::uint32_t, std::pair<double, std::uint32_t>> machines;  // rate of NICs, hosts; by domain
   for (const topologies::Channel& c : topology_.channels()) {

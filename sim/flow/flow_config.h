@@ -57,7 +57,7 @@ struct FlowSetup {
   FlowConfig config;
   std::vector<LinkShare> changes = {};  // in the order of time
   PathMaker make_paths = {};            // for a policy with a path model of its own
-  // Of the topology, where it is to say which NICs lead where; null: they all do. It must outlive the
+  // Says which of the topology's NICs lead where; null: they all lead everywhere. It must outlive the
   // network.
   const routing::NicNetwork* nics = nullptr;
 

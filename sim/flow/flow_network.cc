@@ -271,7 +271,7 @@ StopReason FlowNetwork::run(RunControl& control) {
 
 // ---- Links change ----
 
-// Of no interest once nothing is left to happen.
+// Changes are of no interest once nothing is left to happen.
 Time FlowNetwork::next_change() const {
   return under_way_ == 0 && engine_.pending() == 0 ? kNever : changes_.next();
 }
@@ -391,7 +391,7 @@ results::NetworkTotals FlowNetwork::totals() const {
   return totals;
 }
 
-// Of whole messages: the packets they are made of.
+// Counts whole messages, by the packets that they are made of.
 results::NetworkState FlowNetwork::network_state() const {
   return {.packets_injected = packets_injected_,
           .packets_delivered = packets_delivered_,

@@ -82,7 +82,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   void join(std::uint32_t slot);
   void drain();
   void leave(std::uint32_t slot, Time arrival);
-  // Of connections (flow_connections.cc).
+  // These act on connections (flow_connections.cc).
   void queue(std::uint32_t slot);
   void begin(std::uint32_t connection);
   void follow(Connection& connection, Flow& head);

@@ -31,7 +31,7 @@ class Fluids {
 
   // In place of what was there. `has_pool`: the last is an estimate. REQUIRES: there are no fluids.
   void set_resources(std::span<const Rate> capacities, bool has_pool);
-  // The same resources, of which some have another capacity.
+  // Keeps the resources and gives some of them another capacity.
   void set_capacities(std::span<const Rate> capacities);
   Rate capacity(std::uint32_t resource) const { return max_min_.capacity(resource); }
 

@@ -20,7 +20,7 @@ class LinkChanges {
   // What the setup names must outlive it.
   explicit LinkChanges(const FlowSetup& setup);
 
-  // Of links or of routes; Time::max(): none is left.
+  // Tells when links or routes change next; Time::max(): no change is left.
   Time next() const;
   // All that is due at `now`. The paths are others from then on; they may refer to a table of this one's.
   void apply(Time now, Paths& paths);

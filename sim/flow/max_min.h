@@ -86,7 +86,7 @@ class MaxMin {
   Rate rate(std::uint32_t flow) const { return level(flows_[flow]) * flows_[flow].weight; }
   Rate level(std::uint32_t flow) const { return level(flows_[flow]); }
   std::uint32_t bottleneck(std::uint32_t flow) const { return flows_[flow].bottleneck; }
-  // Of the flows that have their bottleneck there. REQUIRES: there are such.
+  // Gives the level of the flows that have their bottleneck there. REQUIRES: there are such.
   Rate group_level(std::uint32_t resource) const { return resources_[resource].level; }
 
   // Has anything changed since the last solve()?
@@ -120,7 +120,7 @@ class MaxMin {
     std::uint64_t batch = 0;
     std::uint32_t first_open = kNone;  // in open_, while `stamp` is that of this solve()
     std::uint32_t group = 0;
-    // Of its group, which is the first `group` of its members.
+    // The next three are of its group, which is the first `group` of its members.
     Demand group_demand = 0;
     Rate level = 0, group_load = 0;
     Rate told = 0;  // the level that was last told
@@ -165,7 +165,7 @@ class MaxMin {
   void swap_members(std::uint32_t resource, std::uint32_t a, std::uint32_t b);
   void join_group(std::uint32_t resource, std::uint32_t entry, const Flow& flow);
   void leave_group(std::uint32_t resource, std::uint32_t entry, const Flow& flow);
-  // Of one solve() (max_min_solve.cc).
+  // These are the steps of one solve() (max_min_solve.cc).
   void begin();
   bool is_alone(const Flow& flow) const;
   void settle_alone(std::uint32_t flow);
@@ -204,7 +204,7 @@ class MaxMin {
   std::vector<std::uint32_t> touched_, resized_;  // resources: where flows have left; with another capacity
   std::vector<bool> is_touched_;
 
-  // Of one solve().
+  // solve() works with these.
   std::uint64_t stamp_ = 0, batch_number_ = 0;
   std::vector<Move> part_;  // the flows that take part, with what their bottlenecks were
   std::vector<Open> open_;

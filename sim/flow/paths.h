@@ -130,14 +130,14 @@ class Paths {
   std::vector<Load> loads_;                 // by job
   std::vector<std::uint32_t> scratch_;
   std::vector<Division::Part> nics_;  // of the trip at hand
-  // Of kOne, where its paths aren't the network's shortest.
+  // kOne follows this model where its paths aren't the network's shortest.
   std::unique_ptr<routing::PathModel> model_;
-  // Of kModel and kBalanced, and that.
+  // kModel and kBalanced divide by models that this makes; it makes model_, too.
   const PathMaker make_;
   std::unique_ptr<Division> division_;
   std::vector<Division::Part> parts_;
   std::unique_ptr<Detours> detours_;  // of kBalanced
-  // Of kEven.
+  // These are for kEven only.
   bool only_hosts_bind_ = false;  // no channel between switches is a resource, and none is down
   std::unique_ptr<Spread> spread_;
   std::unordered_map<std::uint64_t, std::uint32_t> middle_of_;  // by source switch and unit

@@ -21,7 +21,7 @@ class PlacedHeap {
   // REQUIRES: not empty.
   const Key& first_key() const { return entries_.front().key; }
   std::uint32_t first() const { return entries_.front().item; }
-  // Of the item at this place.
+  // Gives the key of the item at this place.
   const Key& key(std::uint32_t place) const { return entries_[place].key; }
 
   // Puts it in, or gives it another key.

@@ -98,7 +98,7 @@ void Spread::last_links(std::uint32_t vertex, std::uint32_t host, std::vector<st
   }
 }
 
-// Of the present call to stops(): is_last() at the price of one look.
+// Marks for the present call to stops() where is_last() holds, so that it costs one look.
 void Spread::mark_last(std::uint32_t unit) {
   for (const std::uint32_t channel : topology_.out_channels(topology_.host(unit_host_[unit]))) {
     if (capacity_[channel] > 0) last_[topology_.channels()[channel].to] = call_;

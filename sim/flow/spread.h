@@ -97,7 +97,7 @@ class Spread {
   std::vector<std::uint32_t> unit_of_host_, unit_host_;  // unit_host_: one host of each
   std::vector<std::uint32_t> sources_;                   // switches with hosts
   std::vector<double> part_;                             // by vertex; 0 between calls
-  // Of stops().
+  // stops() works with these.
   std::vector<Stop> stops_, sorted_;
   std::vector<std::uint32_t> links_, chain_, counts_;
   std::vector<std::uint32_t> switch_at_;     // by channel: the switch it leads to; kNone: a host

@@ -99,14 +99,14 @@ Time WayTerms::latency_of(const Flow& flow, std::span<const std::uint32_t> hops)
   return delays + sum;
 }
 
-// Of a full packet, and back of its acknowledgement.
+// A full packet goes there, and its acknowledgement comes back.
 Time WayTerms::round_trip(std::span<const std::uint32_t> hops) const {
   Time sum = config_.send_delay + config_.receive_delay + config_.host_delay + answer(hops);
   for (const std::uint32_t c : hops) sum = sum + delay_[c] + full_packet_[c];
   return sum;
 }
 
-// Of an acknowledgement, which is no larger than a header, back over the cables of these.
+// An acknowledgement is no larger than a header, and goes back over the same cables.
 Time WayTerms::answer(std::span<const std::uint32_t> hops) const {
   Time sum = config_.send_delay + config_.receive_delay;
   for (const std::uint32_t c : hops) sum = sum + delay_[c] + header_[c];

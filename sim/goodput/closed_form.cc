@@ -17,8 +17,9 @@ double degraded(const LongRun& run) {
   return 1 / (none_down + (1 - none_down) / run.degraded_factor);
 }
 
-// The same for replicas that are down: each fails and is repaired on its own, and a failure costs half a step
-// and two reconfigurations, without it and with it again.
+// A step is so many times as long as undisturbed in the mean, for replicas that are down: each fails and is
+// repaired on its own, and a failure costs half a step and two reconfigurations, without it and with it
+// again.
 double fewer_replicas(const LongRun& run) {
   if (!replicas_go_on(run)) return 1;
   const double availability = 1 / (1 + run.failure_rate / run.replicas * run.repair_s);

@@ -28,7 +28,7 @@ struct QueueFigures {
   double max_waiting_s = 0;
   double mean_turnaround_s = 0;  // to the end
   double mean_slowdown = 0;      // turnaround by runtime; 1 for jobs that take no time and don't wait
-  // The same with runtimes below `least` taken for that long, and at least 1.
+  // Runtimes below `least` count as that long here, and each slowdown as 1 at least.
   double mean_bounded_slowdown = 0;
   double utilization = 0;  // of nodes, over the makespan
 };

@@ -100,7 +100,8 @@ class LogGopsNetwork::Part final : public Network {
   NetworkClient& client_;
   const bool records_;  // are flows recorded in any form?
   LargeVector<InFlight> pool_;
-  // Of each of them; on_sent and on_delivered may come in either order when L = 0.
+  // Each message in pool_ has so many callbacks to come; on_sent and on_delivered may come in either order
+  // when L = 0.
   std::vector<std::uint8_t> callbacks_left_;
   std::vector<Injection> injections_;  // of the messages in pool_, where flows are recorded
   std::vector<std::uint32_t> free_;

@@ -57,7 +57,7 @@ class LogGopsNetwork final : public results::Reporter {
  private:
   class Part;
   class Run;
-  // Of one host; only its partition touches it.
+  // Only the partition of its host touches it.
   struct Nic {
     Time transmit_free, receive_free;
     std::uint32_t receiving = 0;  // messages whose delivery is scheduled

@@ -21,8 +21,9 @@ struct ChannelChoice {
   std::string proof = "";  // what DeadlockProof says of it; "": nothing, but a search may have proven it
 };
 
-// Of these rules the one that does with the fewest channels on this network, the first of equal ones: by the
-// search of deadlock_check.h, or where that takes long the fewest that deadlock_proof.h proves, often more.
+// Chooses the one of these rules that does with the fewest channels on this network, the first of equal ones:
+// by the search of deadlock_check.h, or where that takes long the fewest that deadlock_proof.h proves, often
+// more.
 //   routed    where the policy has channels of its own, such as the two of a ring with a dateline (W. J.
 //             Dally, C. L. Seitz, 1987);
 //   by_hop    with as many as the longest way has links there is no circle on any network (K. D. Günther,

@@ -396,7 +396,8 @@ Time Channels::least_one_way(std::span<const ChannelId> nic_channels, HostId des
     last_ps = std::min(last_ps, way_ps(in));
   }
   const std::int64_t between = std::max<std::int64_t>(hops, 2) - 2;
-  // Of a packet whose last bit has left its NIC. Headers alone don't slow one down that is cut through.
+  // Gives the time that a packet still takes whose last bit has left its NIC. Headers alone don't slow one
+  // down that is cut through.
   const auto rest = [&](std::uint32_t bytes) {
     if (hops == 1) return first_ps;
     const std::int64_t delays = first_ps + between * least_delay_ps_ + last_ps;

@@ -25,7 +25,7 @@ enum ChannelFlag : std::uint16_t {
   kErrors = 4,      // it loses packets at random
   kDown = 8,        // it loses all packets
   kAdmits = 16,     // its switch decides what the queue takes (Admission)
-  // Of scheduled channels, see ScheduledServer:
+  // From here to kListed they are of scheduled channels, see ScheduledServer.
   kWaiting = 32,     // packets wait, of which one leaves when the link is free
   kAsleep = 64,      // packets wait, of which none may leave
   kGuarded = 128,    // a kServe event is under way
@@ -72,7 +72,7 @@ struct ColdChannel {
   std::int64_t phantom_capacity_ps = 0, phantom_mark_from_ps = 0, phantom_mark_all_ps = 0;
   std::uint32_t lost_before =
       0;  // packets with lower event numbers were on the wire or queued when it was cut
-  // Of a scheduled channel.
+  // These are for scheduled channels only.
   std::uint32_t frames = 0;    // sent so far
   std::uint32_t told = 0;      // frames on their way to it, within its partition
   std::int64_t frame_ps = 0;   // from sending one until it is there
@@ -134,22 +134,22 @@ class Channels {
     return cold[c].rate.serialization(bytes).ps();
   }
 
-  // The same for more than a packet.
+  // Gives the time on the wire of more bytes than a packet has.
   std::int64_t long_serialization_ps(ChannelId c, const Channel& channel, std::uint64_t bytes) const {
     if (channel.ps_per_byte != 0) [[likely]]
       return static_cast<std::int64_t>(channel.ps_per_byte * bytes);
     return cold[c].rate.serialization(bytes).ps();
   }
 
-  // Of a path without queueing, from the topology alone.
+  // These hold for a path without queueing, and follow from the topology alone.
   struct PathTimes {
     Time round_trip;         // of a full packet, and its ACK back over the same cables
     Time answer_wait;        // of that ACK, if each link on its way is just sending a full packet
     Time one_way;            // of the whole message: from its first bit to its last
     std::uint32_t hops = 0;  // links
   };
-  // Of a message that needs `packets` packets on the wire, all `bytes` long but the last, on the path that
-  // the built-in rule takes with this entropy. Throws InputError if none leads there from this NIC.
+  // Gives them for a message that needs `packets` packets on the wire, all `bytes` long but the last, on the
+  // path that the built-in rule takes with this entropy. Throws InputError if none leads there from this NIC.
   // REQUIRES: packets > 0.
   PathTimes path_times(ChannelId nic_channel, HostId destination_host, std::uint32_t entropy,
                        std::uint32_t bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
@@ -163,8 +163,8 @@ class Channels {
   // Packets lost in the queue of a channel and on its wire. REQUIRES: no partition runs.
   std::uint64_t drops(ChannelId c) const { return cold[c].drops + cold[opposite(c)].lost_coming_in; }
   std::uint64_t max_queue_bytes(ChannelId c) const;
-  // Of Channel::bytes, what has not left at `now`; and what waits then, with what remains of the packet being
-  // sent. REQUIRES: all events before `now` executed, here and below.
+  // The first tells what of Channel::bytes has not left at `now`, the second what waits then, with what
+  // remains of the packet being sent. REQUIRES: all events before `now` executed, here and below.
   std::uint64_t unsent_bytes(ChannelId c, Time now) const;
   std::uint64_t queue_bytes(ChannelId c, Time now) const;
   // The longest any queue can make a packet wait; NIC queues aside.
@@ -235,7 +235,7 @@ class Channels {
   bool cut_through_ = false;
 
   bool leaves_host(ChannelId c) const { return ends[opposite(c)].is_host(); }
-  // Of a cable and the pipeline of the switch at its end: without what hosts add.
+  // Gives the delay of a cable and the pipeline of the switch at its end, without what hosts add.
   std::int64_t way_ps(ChannelId c) const { return hot[c].delay_ps - (leaves_host(c) ? send_delay_.ps() : 0); }
   // Belongs it to a node of several hosts, without being one?
   bool is_in_node(topologies::Vertex v) const {

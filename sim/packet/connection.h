@@ -58,7 +58,7 @@ struct ColdConnection {
   std::int64_t pause_end_ps = 0;     // at the latest
   std::int64_t wake_ps = INT64_MAX;  // of the kSenderTimer event that counts
   std::unique_ptr<routing::PathSelector> selector;
-  // Of the last transmissions, a ring by packet number; empty unless somebody wants to know.
+  // The last transmissions took these: a ring by packet number, empty unless somebody wants to know.
   std::vector<routing::Path> paths;
 };
 

@@ -200,7 +200,7 @@ ReceiveSlotId Connections::new_receive_slot(std::uint32_t part, SlotId sender) {
   return receive;
 }
 
-// Of the packets that carry its payload; there may be redundant ones beside them.
+// Counts the packets that carry its payload; there may be redundant ones beside them.
 Connections::Shape Connections::shape_of(std::uint64_t bytes) const {
   const PacketConfig& config = side_.setup.config;
   const std::uint64_t mtu = config.mtu_bytes;
@@ -225,7 +225,7 @@ Channels::PathTimes Connections::path_times(const Connection& connection, NicId 
                                    shape.last_bytes + config.header_bytes);
 }
 
-// Of a message alone in the network, over the paths that its packets really use.
+// Gives the time of a message alone in the network, over the paths that its packets really use.
 Time Connections::ideal_time(const Connection& connection, const Shape& shape,
                              const Channels::PathTimes& path) {
   const PacketConfig& config = side_.setup.config;

@@ -38,8 +38,8 @@ struct DeadlockCheck {
   routing::Dependencies found;
 };
 
-// Of all of that traffic. Nothing for a discipline that isn't lossless. Throws InputError for parameters that
-// make no sense, and where the policy isn't defined for the network.
+// Checks all of LosslessTraffic. Returns nothing for a discipline that isn't lossless. Throws InputError for
+// parameters that make no sense, and where the policy isn't defined for the network.
 std::optional<DeadlockCheck> check_deadlocks(const routing::Policy& policy, const routing::PlanSetup& setup,
                                              const Discipline& queue, const Parameters& parameters,
                                              std::uint64_t most_work = UINT64_MAX);

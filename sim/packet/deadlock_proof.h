@@ -21,8 +21,8 @@ class DeadlockProof {
 
   // Why there is no circle with this rule; "": not proven.
   std::string of(const routing::ChannelRule& rule);
-  // Of what the rule leaves open, that with the fewest channels which is proven, the first of equal ones, in
-  // the order of choose_channels().
+  // Finds among what the rule leaves open that with the fewest channels which is proven, the first of equal
+  // ones, in the order of choose_channels().
   std::optional<routing::ChannelRule> least(const routing::ChannelRule& open, bool has_both_links);
   // Is the network so small that a search is quick?
   bool search_is_quick();
@@ -39,8 +39,8 @@ class DeadlockProof {
   std::optional<routing::Ascent> ascent_;
 };
 
-// The same for the queue's parameters; "" also for a discipline that isn't lossless. Throws InputError as
-// check_deadlocks() does.
+// Gives DeadlockProof::of() for the queue's parameters; "" also for a discipline that isn't lossless. Throws
+// InputError as check_deadlocks() does.
 std::string deadlock_proof(const routing::Policy& policy, const routing::PlanSetup& setup,
                            const Discipline& queue, const Parameters& parameters,
                            std::uint64_t most_work = UINT64_MAX);

@@ -135,7 +135,7 @@ class Fabric final : private Forwarding {
   FifoServer fifo_;
   ScheduledServer scheduled_;
   RouteChoice routes_;
-  // Of wires_, where every hop finds them.
+  // These are wires_'s, kept where every hop finds them.
   Engine& engine_;
   Channels& channels_;
   Channel* const hot_;

@@ -39,7 +39,7 @@ class FifoServer {
     }
     wires_.put_on_wire(channel, {departure + channel.delay_ps, sequence, first_entity_ + c, handle, kHop, 0});
   }
-  // The same for one with flags; `in`: the channel it came through, or kNoChannel.
+  // Puts a packet in the queue of a channel with flags; `in`: the channel it came through, or kNoChannel.
   void enqueue_special(ChannelId c, PacketHandle handle, ChannelId in);
   // The event of a packet that waited at a channel with kStamps: it goes on the wire now.
   void start(ChannelId c, std::uint32_t record);

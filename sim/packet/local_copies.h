@@ -8,8 +8,8 @@
 
 namespace weft::sim::packet {
 
-// Of one partition's hosts. A copy takes the message's bytes at PacketConfig::local_bandwidth, in its turn,
-// and is there local_latency later.
+// Makes the copies of one partition's hosts. A copy takes the message's bytes at
+// PacketConfig::local_bandwidth, in its turn, and is there local_latency later.
 class LocalCopies {
  public:
   explicit LocalCopies(HostSide& side) : side_(side) {}

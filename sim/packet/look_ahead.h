@@ -172,7 +172,7 @@ class LookAhead {
     foreseen.channel = c;
     fetch_output(c, in);
   }
-  // The same where policies choose, as far as that can be told ahead.
+  // Works out the output where policies choose, as far as that can be told ahead, and fetches its queue.
   [[gnu::noinline]] void foresee_asked(NodeId at, ChannelId in, PacketHandle handle) {
     Foreseen& foreseen = foreseen_[handle % kForeseen];
     foreseen.channel = routes_.ahead(at, in, handle, foreseen.ahead);

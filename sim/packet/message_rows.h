@@ -18,7 +18,7 @@ class MessageRows {
  public:
   explicit MessageRows(std::vector<DeliveredMessage> delivered);
 
-  // Of one partition; messages that haven't been delivered are left out.
+  // Fills in what the senders of one partition know; messages that haven't been delivered are left out.
   void add_sent(std::span<const SentMessage> sent);
   std::vector<results::Flow> take() { return std::move(rows_); }
 

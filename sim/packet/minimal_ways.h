@@ -10,7 +10,7 @@
 
 namespace weft::sim::packet {
 
-// Of the table's sets of channels. Most are ports that follow each other, so that none need be listed.
+// Keeps the ports of the table's sets of channels. Most follow each other, so that none need be listed.
 class MinimalWays {
  public:
   static constexpr std::uint32_t kNoSet = UINT32_MAX;

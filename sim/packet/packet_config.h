@@ -33,7 +33,7 @@ struct PacketConfig {
   bool record_flows = true;     // keep a row per message (64 bytes each)
   ConnectionRules connections;  // how messages share them
 
-  // Of a message's last packet, and of a packet and its ACK: what passes in hosts.
+  // A message's last packet spends the former in hosts, a packet and its ACK the latter.
   Time host_one_way() const { return send_delay + receive_delay + host_delay; }
   Time host_round_trip() const { return host_one_way() + send_delay + receive_delay; }
 };

@@ -25,7 +25,7 @@ inline constexpr const char* kPacketLogColumns =
     "time_ns,event,place,flow,packet,ack,bytes,marked,departure_ns";
 
 // Writes a row for each event, in the order of the events. The columns are described in
-// sim/results/README.md.
+// sim/results/FILES.md.
 class PacketLog final : public Observer {
  public:
   // The topology must outlive it. Throws InputError if the file can't be written.

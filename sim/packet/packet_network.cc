@@ -516,8 +516,8 @@ results::NetworkTotals PacketNetwork::totals() const {
   return totals;
 }
 
-// Of all objects of a module together. Each kind of node has its own list; what comes and goes with
-// connections is counted where they are.
+// Adds up all objects of a module. Each kind of node has its own list; what comes and goes with connections
+// is counted where they are.
 void PacketNetwork::add_module_signals(Signals& signals) const {
   for (const NodeBuffers* buffers : channels_.buffers) {
     if (buffers == nullptr) continue;

@@ -43,7 +43,7 @@ struct PacketSetup {
   Parameters queue_parameters;
   PacketConfig config;
   std::vector<LinkChange> changes = {};  // of links while it runs, in the order of time
-  // Of the topology, where it is to say which NICs lead where; null: they all do. It must outlive the
+  // Says which of the topology's NICs lead where; null: they all lead everywhere. It must outlive the
   // network.
   const routing::NicNetwork* nics = nullptr;
 

@@ -11,8 +11,8 @@
 
 namespace weft::sim::packet {
 
-// Of one partition's switches: timers that have expired; packets that have left a port, were dropped there or
-// lost their payload, where that is asked for.
+// Tells the policies of one partition's switches of timers that have expired and, where that is asked for, of
+// packets that have left a port, were dropped there or lost their payload.
 class PolicyNews final : private PortListener {
  public:
   explicit PolicyNews(ViewedSwitches& switches);

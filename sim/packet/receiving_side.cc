@@ -50,7 +50,7 @@ class ReceivingSide::Actions final : public congestion::ReceiverActions {
   }
 
  private:
-  // Of one that isn't over.
+  // Gives the key of a connection that isn't over, else kNoConnection.
   Key key_of(congestion::ConnectionId connection) const {
     const auto found = receiving_.keys_.find(connection);
     return found == receiving_.keys_.end() || receiving_.is_over(found->second) ? kNoConnection
@@ -159,7 +159,7 @@ void ReceivingSide::open(Key key, const FlowStart& start) {
   }
 }
 
-// The same record goes back as the answer; the mark stays on it as the echo.
+// A packet's record goes back as the answer; the mark stays on it as the echo.
 void ReceivingSide::turn_round(Packet& packet, PacketKind kind, const Connection& connection) const {
   std::swap(packet.source, packet.destination);
   packet.kind = kind;

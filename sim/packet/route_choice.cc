@@ -6,7 +6,7 @@
 namespace weft::sim::packet {
 namespace {
 
-// The same, not read as one word: that would wait for a part of it that was written just before.
+// Reads a note by its parts, not as one word: that would wait for a part of it that was written just before.
 routing::RouteNote by_parts(const routing::RouteNote& note) {
   const auto opaque = [](auto part) {
     asm("" : "+r"(part));

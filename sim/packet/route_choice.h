@@ -18,7 +18,7 @@
 
 namespace weft::sim::packet {
 
-// Of one partition's switches.
+// Chooses where packets go at one partition's switches.
 class RouteChoice {
  public:
   RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& forwarding, SwitchPolicies& policies);
@@ -121,7 +121,7 @@ class RouteChoice {
   ViewedSwitches switches_;  // of all of these
   PolicyNews news_;
   const routing::SwitchAsks asks_;  // as they are meant in this run
-  // Of packets that are being asked about: what a policy does may lead to another question.
+  // Each packet that is being asked about has a list here: what a policy does may lead to another question.
   std::deque<std::vector<std::uint32_t>> ports_;
   std::size_t asking_ = 0;
 };

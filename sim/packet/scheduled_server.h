@@ -60,8 +60,8 @@ class ScheduledServer {
   void settle(ChannelId c) { settle_before(c, wires_.engine.now().ps() + 1); }
   void settle_until(ChannelId c, Time now) { settle_before(c, now.ps() + 1); }
   void settle_all(Time now);
-  // The same for the ports that are watched, those of nodes with cables to other partitions, so that these
-  // hear of it in time. Returns the next moment at which one of them may decide.
+  // Works out what the ports that are watched did before `now`, those of nodes with cables to other
+  // partitions, so that these hear of it in time. Returns the next moment at which one of them may decide.
   Time settle_watched(Time now);
   // Watches all ports; and works out what they did before now, in the order of time: for observers.
   void watch_all();
@@ -69,7 +69,7 @@ class ScheduledServer {
 
  private:
   class Node;
-  // Of the events that are not packets', so that they depend on nothing but their time and port.
+  // Events that are not packets' have these, so that they depend on nothing but their time and port.
   static constexpr std::uint32_t kServeSequence = UINT32_MAX, kLookSequence = UINT32_MAX - 1,
                                  kFrameSequence = 0x80000000, kRoomSequence = 0xC0000000;
 

@@ -55,7 +55,7 @@ class SwitchPolicies {
   }
   // Routes are worked out anew where rates change, too.
   bool hears_rates() const { return hears_rates_; }
-  // Of a switch's timers.
+  // Gives the entity of a switch's timers.
   EntityId entity(std::uint32_t switch_index) const { return first_entity_ + switch_index; }
   SwitchId switch_of(EntityId entity) const { return SwitchId(entity - first_entity_); }
 

@@ -11,7 +11,7 @@
 
 namespace weft::sim::packet {
 
-// Of one partition's packets. What a run has no use for is not kept.
+// Keeps what stands beside one partition's packets. What a run has no use for is not kept.
 class Trails {
  public:
   Trails(PacketPool& pool, const Channels& channels, const SwitchPolicies& policies);
@@ -47,8 +47,8 @@ class Trails {
       refuse_route();
     return c;
   }
-  // The same before it is there: kNoChannel if the route is no good, which is said when it is; and then the
-  // switch is behind it.
+  // Gives the output of such a packet before it is there: kNoChannel if the route is no good, which is said
+  // when it is there; and then the switch is behind it.
   ChannelId route_ahead(NodeId at, PacketHandle handle) const {
     const RouteRecord& record = *pool_.routes().find(handle);
     if (record.next >= record.route.length) return kNoChannel;
@@ -83,8 +83,8 @@ class Trails {
     std::uint32_t port = 0;
     bool asked = false;  // the policy there was asked about the data
   };
-  // Of an ACK or NACK at a switch, if all of its trail was noted and the link is there; a packet whose link
-  // is down finds its own way from here on.
+  // Leads an ACK or NACK back from a switch, if all of its trail was noted and the link is there; a packet
+  // whose link is down finds its own way from here on.
   Step step_back(NodeId at, PacketHandle handle) {
     const PacketKind kind = pool_[handle].kind;
     if (kind != PacketKind::kAck && kind != PacketKind::kNack) return {};
@@ -97,7 +97,7 @@ class Trails {
     trail->length = 0;
     return {};
   }
-  // The same before it is there, as if its link were.
+  // Gives the step before the packet is there, as if its link were up.
   Step step_ahead(NodeId at, PacketHandle handle) const {
     const routing::Trail* const trail = pool_.trails().find(handle);
     return is_good(trail) ? last_of(*trail, at) : Step();

@@ -38,7 +38,7 @@ struct FabricCounters {
   std::uint64_t packets_dropped = 0, bytes_dropped = 0;
   std::uint64_t packets_trimmed = 0, bytes_trimmed = 0;  // bytes cut off
   std::uint64_t headers_returned = 0;
-  // Of the dropped ones: lost to wrong bits, to links that were down, and for want of a way to the
+  // Some of the dropped ones were lost to wrong bits, to links that were down, or for want of a way to the
   // destination.
   std::uint64_t corrupted = 0, lost_to_down_links = 0, without_route = 0;
   std::uint64_t detours = 0;  // taken at a switch round a link that was down
@@ -75,15 +75,16 @@ struct Wires {
       mail(channel.end_partition, hop.time_ps, hop.sequence, hop.source, PacketHandle(hop.payload));
     }
   }
-  // The same for the end of a channel in another partition. By words, which stay in registers: an event that
-  // was just put together in memory, and is read as a whole, makes the processor wait (EventQueue::add).
+  // Schedules a packet's event at the end of a channel in another partition. It takes words, which stay in
+  // registers: an event that was just put together in memory, and is read as a whole, makes the processor
+  // wait (EventQueue::add).
   void mail(std::uint32_t to, std::int64_t time_ps, std::uint32_t sequence, EntityId source,
             PacketHandle packet);
   // Draws whether a packet that goes on the wire now will not arrive, and counts it.
   bool fails_on_wire(ChannelId c, std::uint32_t bytes);
   // Ends a packet at a channel of this partition's.
   void drop(ChannelId c, PacketHandle handle, Time now);
-  // The same for a channel that may be another's: its records stay as they are.
+  // Ends a packet at a channel that may be another partition's: its records stay as they are.
   void lose(ChannelId c, PacketHandle handle, Time now);
   void set_mark(ChannelId c, Packet& packet);
   // Is telemetry to be written into the packet? REQUIRES: the channel has kStamps.

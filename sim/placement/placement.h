@@ -45,7 +45,7 @@ struct Machine {
 };
 // One where all hosts are free.
 Machine idle_machine(const topologies::Topology& topology);
-// Of free hosts, or of those that have not failed: what there would be were no other job there.
+// These count free hosts, and those that have not failed: what there would be were no other job there.
 std::uint32_t free_hosts(const Machine& machine);
 std::uint32_t sound_hosts(const States& states);
 inline std::uint32_t sound_hosts(const Machine& machine) { return sound_hosts(machine.state); }

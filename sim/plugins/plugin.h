@@ -52,7 +52,7 @@ consteval std::uint64_t hash_of_layouts() {
   return hash;
 }
 
-// Of all that passes between plug-in and program.
+// Covers all that passes between plug-in and program.
 inline constexpr std::uint64_t kPluginLayout = hash_of_layouts<
     Plugin, ModuleInfo, ParameterSpec, Parameters, CapabilityNeeds, Time, Bandwidth, sim::RandomStream,
     congestion::Control, congestion::Sender, congestion::FlowInfo, congestion::Allowance, congestion::Ack,

@@ -179,7 +179,7 @@ void Collectives::schedule_lane(std::uint32_t handle, Time duration) {
   with_.work.schedule(rank_of(handle), duration, RankWork::kLaneDone, handle);
 }
 
-// Of work of a lane, which is kept at this place.
+// Notes the work of a lane, which is kept at this place.
 void Collectives::note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t lane) {
   if (trails_->steps() == nullptr) return;
   const RankState& rank = rank_of(lane);
@@ -210,7 +210,7 @@ void Collectives::give_train(std::uint32_t lane, std::uint32_t step) {
       {.local = active.local, .op = step, .lane = lane, .nic = nic_of(active), .state = TaskState::kTrain}));
 }
 
-// Of the sends in turn, that after the one that has finished.
+// Gives the cpu the next of the sends in turn, after the one that has finished.
 void Collectives::give_next_in_turn(std::uint32_t lane, std::uint32_t after) {
   const std::vector<OpenStep>& steps = with_.open.lane(lane).steps;
   const std::uint32_t next = after + 1;

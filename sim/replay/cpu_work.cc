@@ -35,7 +35,7 @@ bool CpuWork::end_of_task(RankState& rank, const Cpu& cpu, std::uint32_t task) {
   return true;
 }
 
-// Of the work on a message that has come, or of combining what it brought.
+// Ends the work on a message that has come, or the combining of what it brought.
 void CpuWork::end_of_receive(std::uint32_t handle) {
   if (tap_ != nullptr) tap_->end_of_task(handle);
   ReplayTask& task = with_.tasks[handle];
@@ -73,7 +73,7 @@ void CpuWork::note_end(const RankState& rank, const goal::Op& op) {
   trails_->note_step(PathSteps::Place::kCpu, index, rank.view.rank(), op_of(rank, cpu.current));
 }
 
-// The same error with the operation that the work is for.
+// Throws the error again, with the operation that the work is for.
 void CpuWork::refuse(const RankState& rank, std::uint32_t work, const InputError& error) const {
   if (dynamic_cast<const GraphError*>(&error) != nullptr) throw;
   goal::OpIndex op = work;

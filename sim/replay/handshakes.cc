@@ -25,7 +25,7 @@ std::uint32_t Handshakes::begin_receive(const ArrivedMessage& message, ReplayTas
   return kNone;
 }
 
-// The same of an eager message that has a record.
+// Begins the receive of an eager message that has a record.
 [[gnu::noinline]] std::uint32_t Handshakes::begin_recorded(const ArrivedMessage& message,
                                                            const ReplayTask& receive) {
   const std::uint32_t handle = tasks_.add(receive);

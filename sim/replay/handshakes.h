@@ -18,8 +18,9 @@ namespace weft::sim {
 
 class TimelineTap;
 
-// Of the ranks of one share. Sends and receives that are under way are tasks of its share; those of which
-// these functions say so are for their cpu to work on, or have finished, which is the caller's to do.
+// Makes the handshakes of one share's ranks. Sends and receives that are under way are tasks of its share;
+// those of which these functions say so are for their cpu to work on, or have finished, which is the caller's
+// to do.
 class Handshakes {
  public:
   static constexpr std::uint32_t kNone = ReplayTasks::kNone;

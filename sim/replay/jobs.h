@@ -98,10 +98,10 @@ class JobReplays {
   std::uint64_t digest() const;
   // Rows by job and rank. Of a job that ran several times the sums over its runs, and the last finish.
   std::vector<results::Rank> ranks() const;
-  // Of the jobs that can't go on, each line with the job's name where there are several.
+  // Tells why jobs can't go on; each line has the job's name where there are several.
   std::vector<std::string> diagnose(std::size_t limit = 10) const;
   JobProgress progress_of(std::uint32_t job) const;
-  // Of the runs of a job, one behind the other; nothing if it isn't kept, or not all are done.
+  // Adds up the runs of a job, one behind the other; nothing if their times aren't kept, or not all are done.
   std::optional<results::CpuTimes> cpu_times_of(std::uint32_t job) const;
 
  private:

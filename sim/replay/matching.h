@@ -40,7 +40,8 @@ struct MatchKey {
 
 // What a receive has to know of its message. Packed: many may wait.
 struct [[gnu::packed, gnu::aligned(4)]] ArrivedMessage {
-  // Of an eager message its size; of a request what came with it, and in the upper 16 bits its connection.
+  // An eager message has its size here; a request has what came with it, and in the upper 16 bits its
+  // connection.
   std::uint64_t bytes = 0;
   std::uint32_t source = 0;  // rank
   // Task of the rendezvous. kNone: it was eager; with the highest bit: it was, and this is its record.

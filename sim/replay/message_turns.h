@@ -10,8 +10,8 @@
 
 namespace weft::sim {
 
-// Of the ranks of one share: how many messages each sent to others, and took from others, and those that came
-// before their turn. Only where messages may overtake each other.
+// Counts how many messages each rank of one share sent to others, and took from others, and holds those that
+// came before their turn. It does so only where messages may overtake each other.
 class MessageTurns {
  public:
   MessageTurns(std::uint32_t ranks, HeldMessages& held) : held_(held), early_(ranks) {}

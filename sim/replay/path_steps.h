@@ -10,9 +10,9 @@
 
 namespace weft::sim {
 
-// Of a replay in one share. A step is work of a rank, or a message; it knows the step that it follows, and is
-// dropped when no chain under way leads through it: what is held is what these have in common, and their
-// ends. 88 bytes each.
+// Keeps the chains of a replay in one share. A step is work of a rank, or a message; it knows the step that
+// it follows, and is dropped when no chain under way leads through it: what is held is what these have in
+// common, and their ends. 88 bytes each.
 class PathSteps {
  public:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;

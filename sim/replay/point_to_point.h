@@ -18,8 +18,9 @@
 
 namespace weft::sim {
 
-// Of the ranks of one share. A receive is for its cpu when its message has come, or its task when all of a
-// large one is there; until then, and while it waits to be matched, nothing is to be done.
+// Carries out the sends and receives of one share's ranks. A receive is for its cpu when its message has
+// come, or its task when all of a large one is there; until then, and while it waits to be matched, nothing
+// is to be done.
 class PointToPoint {
  public:
   static constexpr std::uint32_t kNone = UserMessages::kNone;

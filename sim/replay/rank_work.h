@@ -14,7 +14,7 @@
 
 namespace weft::sim {
 
-// Of the bytes of all messages, whose sum is counted in 64 bits.
+// The bytes of all messages are summed up in 64 bits.
 inline constexpr const char* kTooManyBytes = "the messages sent have more than 2^64 bytes in all";
 
 // Gives a task to the cpu of its operation, which begins it at once if it is idle, and ends it if it takes no
@@ -52,7 +52,7 @@ class RankWork {
 
   Time now() const { return engine_.now(); }
   void give_task(std::uint32_t task) { giver_.give_task(task); }
-  // Of sending or receiving a message.
+  // Gives the cpu time of sending or receiving a message.
   Time overhead(std::uint64_t bytes) const {
     if (!has_overhead_per_byte_) return overhead_;
     return after(overhead_, hosts_.overhead_per_byte.after_first(bytes));

@@ -51,9 +51,9 @@ class alignas(64) ReplayShare final : public NetworkClient {
   const PathSteps* steps() const { return trails_->steps(); }
   // From then on the tap is told which work ends, and of which message a receive is. Before the start.
   void set_tap(TimelineTap& tap);
-  // Of its ranks that are done. REQUIRES: keep_trails() was called.
+  // Only its ranks that are done count. REQUIRES: keep_trails() was called.
   const Trails::Last& last_trail() const { return trails_->last(); }
-  // Of one of them. What there is in `times` is written over.
+  // Fills `times` for a rank that is done. What there is in it is written over.
   void fill(std::uint32_t rank, results::CpuTimes& times) const {
     const RankState& state = ranks_[local_[rank]];
     trails_->fill(state, state.finish - plan_.place.start, times);
@@ -78,7 +78,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   std::uint32_t events_of(std::uint32_t rank) const { return ranks_[local_[rank]].scheduled; }
   // Messages that have arrived and that no receive took.
   std::uint64_t unreceived() const { return user_messages().unreceived() + early().size(); }
-  // Of this share's ranks.
+  // Both know this share's ranks only.
   ReplayTotals totals() const;
   results::Rank result(std::uint32_t rank) const;
   // Bytes held for what is under way, and 4 for each operation of a graph, which is not counted, nor the

@@ -18,11 +18,12 @@ enum class TaskState : std::uint8_t {
   kCombine,  // a received message is combined with local data
 };
 
-// Of a rendezvous, of an operation that gets other bytes than it asks for, or (lane != kNone) of a step of a
-// collective.
+// A task is of a rendezvous, of an operation that gets other bytes than it asks for, or (lane != kNone) of a
+// step of a collective.
 struct ReplayTask {
   static constexpr std::uint32_t kNone = RankState::kNone;
-  // Of the message; while its data come, received so far; while they are sent, not yet handed over.
+  // The message has so many; while its data come, so many are there; while they are sent, so many are not yet
+  // handed over.
   std::uint64_t bytes = 0;
   std::uint32_t local = 0, op = 0, lane = kNone;  // op: in a lane, the step
   std::uint32_t peer = 0;                         // a rank

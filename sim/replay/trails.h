@@ -16,7 +16,7 @@
 
 namespace weft::sim {
 
-// Of a message under way: the chain that led to it, and when the network got it.
+// A message under way has this: the chain that led to it, and when the network got it.
 struct alignas(64) Trail {
   results::CriticalPath path;
   Time injected;
@@ -25,12 +25,12 @@ struct alignas(64) Trail {
 static_assert(sizeof(Trail) == 64);
 class TrailRecords : public RecordPool<Trail> {};
 
-// Of one share. What begins in an event begins because of that event: of all that it waited for, this came
-// last. So there is one chain at a time, that of the event at hand; work that ends later, and messages, take
-// it along, and no graph of what has happened is needed. For the same reason a pause of the first cpu of a
-// rank, which is the one that computes, was spent on the communication that the event which ends it is of.
-// Memory: 64 bytes for each cpu and for each message under way; for each rank 16, and 40 for each class of
-// communication.
+// Follows the chains of one share. What begins in an event begins because of that event: of all that it
+// waited for, this came last. So there is one chain at a time, that of the event at hand; work that ends
+// later, and messages, take it along, and no graph of what has happened is needed. For the same reason a
+// pause of the first cpu of a rank, which is the one that computes, was spent on the communication that the
+// event which ends it is of. Memory: 64 bytes for each cpu and for each message under way; for each rank 16,
+// and 40 for each class of communication.
 class Trails {
  public:
   // What all shares know, and who is in this one. Bytes of messages take so long at a NIC.
@@ -122,7 +122,7 @@ class Trails {
   // A rank is done.
   void finish(const RankState& rank, Time now);
 
-  // Of a rank that is done, which took so long. What there is in `times` is written over.
+  // Fills `times` for a rank that is done, which took so long. What there is in it is written over.
   void fill(const RankState& rank, Time runtime, results::CpuTimes& times) const;
 
   // Without the records of messages.
@@ -177,8 +177,8 @@ class Trails {
     std::int64_t note = 0;
   };
   static_assert(sizeof(CpuPath) == 64);
-  // Of one rank and class: pauses that such communication has ended, and the part of them before its message
-  // was sent.
+  // Communication of one class has ended these pauses of a rank; `unsent` is the part of them before its
+  // message was sent.
   struct Pauses {
     Time all, unsent;
   };

@@ -6,7 +6,7 @@
 namespace weft::sim {
 namespace {
 
-// Of what waits at a rank, oldest first.
+// Lists what waits at a rank, oldest first.
 template <typename Queues, typename ValueOf>
 UserMessages::Waiting of_rank(const Queues& queues, std::uint32_t local, ValueOf&& value) {
   UserMessages::Waiting waiting;

@@ -13,9 +13,9 @@
 
 namespace weft::sim {
 
-// Of the ranks of one share, which go by their number in it. Receives go by their operation. While a receive
-// waits, its word links it to others: `words` are those of the rank's operations. Where a graph has wildcards
-// they are all in one place, else in tables of each rank.
+// Matches messages and receives of one share's ranks, which go by their number in it. Receives go by their
+// operation. While a receive waits, its word links it to others: `words` are those of the rank's operations.
+// Where a graph has wildcards they are all in one place, else in tables of each rank.
 class UserMessages {
  public:
   static constexpr std::uint32_t kNone = MatchTable::kNone;

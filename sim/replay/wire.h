@@ -45,7 +45,7 @@ inline Kind kind_of(const Message& message) {
 inline Ends ends_of(const Message& message) {
   return {message.client[layout::kSource], message.client[layout::kDestination]};
 }
-// Of an eager message or a request: is it of a step of a collective?
+// Is this eager message or request of a step of a collective?
 inline bool is_of_collective(const Message& message) {
   return (message.client[layout::kKindAndContext] & kCollectiveContext) != 0;
 }
@@ -79,7 +79,7 @@ struct FirstOfSend {
   }
 };
 
-// The same of a step of a collective.
+// A step of a collective begins with this: its message, or the request to send it.
 struct FirstOfStep {
   Kind kind = Kind::kEager;  // or kRequestToSend
   Ends ends;

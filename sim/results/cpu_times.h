@@ -15,23 +15,23 @@ struct CommunicationTime {
   // The cpu has nothing to do, and what lets it go on is the end of such communication: mean over the ranks,
   // and the most of any.
   Time exposed_mean, exposed_most;
-  // Of the mean: until the message that it waits for was handed to the network. Its sender was not ready: in
-  // a pipeline that is the bubble. Of messages outside of collectives alone.
+  // This part of the mean was until the message that it waits for was handed to the network. Its sender was
+  // not ready: in a pipeline that is the bubble. Only messages outside of collectives count.
   Time unsent_mean;
   // Collectives of the class are under way while the cpu computes.
   bool has_collectives = false;
   Time hidden_mean, hidden_most;
 };
 
-// Of the lowest of each rank's cpus, from the start of a job to the end of the rank's last operation.
-// Compute, overhead, idle and what is exposed of all classes add up to that time; so do means, but for
-// rounding.
+// Divides the time of the lowest of each rank's cpus, from the start of a job to the end of the rank's last
+// operation. Compute, overhead, idle and what is exposed of all classes add up to that time; so do means, but
+// for rounding.
 struct CpuTimes {
   Time compute, overhead;
   Time idle;                                     // it waits for other cpus of the rank that compute
   std::vector<CommunicationTime> communication;  // the most exposed first
 
-  // Of several runs, one behind the other.
+  // Adds up runs that come one behind the other.
   CpuTimes& operator+=(const CpuTimes& run);
   Time exposed() const;  // of all classes
   Time all() const { return compute + overhead + idle + exposed(); }

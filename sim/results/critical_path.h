@@ -13,8 +13,8 @@ struct CriticalPath {
   Time compute;   // calcs, and combining what was received
   Time overhead;  // cpu time for messages, and what processors of collectives' lanes take
   Time latency;   // of messages: what they would take alone on their path, but for their bytes
-  // Of messages: their bytes and those before them at their sender's NIC, or at their receiver's if that is
-  // more, at the NIC's rate.
+  // The bytes of messages take this at the NIC's rate, with those before them at their sender's NIC, or at
+  // their receiver's if that is more.
   Time bandwidth;
   Time queueing;  // of messages: what they took longer than that, in the network
   Time matching;  // requests of large messages and the answers to them, on their way

@@ -65,7 +65,7 @@ class FlowStatistics {
   // A message that was delivered.
   void add(const Flow& flow);
   void merge(const FlowStatistics& other);
-  // The same in two steps: of what is told by hosts, all at the end.
+  // These do what add() does in two steps: what is told by hosts is added at the end, all at once.
   void add_but_hosts(const Flow& flow);
   void add_hosts(const HostTally& tally);
 

@@ -11,7 +11,7 @@ namespace {
 
 double ratio(Time a, Time b) { return static_cast<double>(a.ps()) / static_cast<double>(b.ps()); }
 
-// Of all its runs; 0: not known.
+// Counts the tokens of all its runs; 0: they are not known.
 double tokens(const Job& job) {
   return job.status == JobStatus::kComplete ? job.tokens * static_cast<double>(job.runs) : 0;
 }

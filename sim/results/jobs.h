@@ -10,20 +10,20 @@
 
 namespace weft::results {
 
-// Of one job. A job that has not finished has those of its part so far.
+// A job that has not finished has the times of its part so far.
 Time runtime(const Job& job);     // from its start to the end of its last operation, all runs
 Time waiting(const Job& job);     // from its submission to its start
 Time turnaround(const Job& job);  // from its submission to the end of its last operation
 // Turnaround over runtime; 1 for one that takes no time. (batsim's stretch.)
 double stretch(const Job& job);
-// The same with runtimes of 10 s at least, and 1 at least: D. G. Feitelson et al., Theory and Practice in
-// Parallel Job Scheduling, JSSPP 1997.
+// Gives the stretch with runtimes of 10 s at least, and 1 at least: D. G. Feitelson et al., Theory and
+// Practice in Parallel Job Scheduling, JSSPP 1997.
 double bounded_slowdown(const Job& job);
 // Duration of a run against that of the same job alone on the same hosts; none where that is not known, or
 // where no run was done.
 std::optional<double> slowdown(const Job& job);
 
-// Of all its runs; 0 where it takes no time.
+// Tells which part `time` is of the runtime of all its runs; 0 where the job takes no time.
 double share_of_runtime(const Job& job, Time time);
 // Tokens that a job trains on each second of its runtime, all its runs; none where its graph doesn't say how
 // many it has, or where it did not come to its end. Of a report: of all jobs that say so, from the first
@@ -31,14 +31,14 @@ double share_of_runtime(const Job& job, Time time);
 std::optional<double> tokens_per_second(const Job& job);
 std::optional<double> tokens_per_second(const Report& report);
 
-// Of all jobs that finished.
+// Waiting times, turnarounds and stretches are of all jobs that finished.
 struct MachineFigures {
   std::uint32_t jobs = 0, finished = 0;
   // Hosts × time in which a job had them, over hosts × makespan; of hosts that have not failed.
   double utilization = 0;
   Time mean_waiting, max_waiting, mean_turnaround, max_turnaround;
   double mean_stretch = 0, max_stretch = 0;
-  // Of the jobs whose slowdown is known; 0 if there are none.
+  // Only jobs whose slowdown is known count; 0 if there are none.
   double mean_slowdown = 0, max_slowdown = 0;
   // R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984, of 1 / slowdown: 1 where all are slowed alike.
   double fairness = 0;
@@ -67,8 +67,9 @@ inline constexpr const char* kJobLinkColumns = "link,from,to,utilization,job,nam
 inline constexpr std::size_t kMostJobLinks = 1000;
 inline constexpr const char* kInterferenceColumns = "job,name,beside,beside_name,slowdown";
 
-// Of the links that were busy longest, kMostJobLinks at most, by number: a row for each job that used one.
-// Empty where bytes were not counted by job. REQUIRES: the report's links, jobs and times are filled in.
+// Lists the links that were busy longest, kMostJobLinks at most, by number, with a row for each job that used
+// one. It is empty where bytes were not counted by job. REQUIRES: the report's links, jobs and times are
+// filled in.
 std::vector<JobLink> job_links(const Report& report);
 
 // Fill a row of these tables, which is empty.

@@ -19,7 +19,7 @@ class OutputFile {
   // Creates the part, and the directories on the way to it. In a folder of results whatever has the file's
   // name is replaced; by others devices and pipes are written directly.
   explicit OutputFile(const std::string& path, PartFile::Special special = PartFile::Special::kReplace);
-  // Of a file that was not closed, removes the part; one that has its name keeps what was written so far.
+  // Removes the part of a file that was not closed; one that has its name keeps what was written so far.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -11,7 +11,7 @@
 
 namespace weft::results {
 
-// Of one job, of all its runs. `ranks` and `activities` each add up to its critical path.
+// Divides the critical path of one job, of all its runs: `ranks` and `activities` each add up to it.
 struct PathShares {
   // What is done: "computation", "point to point", or a collective's kind; on the axis of its communicator
   // ("tp 3" is of "tp"), or on its name, "" for computation and for all ranks.

@@ -62,7 +62,7 @@ class Reporter {
   virtual std::vector<std::uint64_t> job_bytes() const { return {}; }
   // Flows in the order (start, source, number among the source's flows).
   virtual std::vector<Flow> flows() const { return {}; }
-  // Of all delivered messages, those without a row in flows() too. By default of the rows.
+  // Counts all delivered messages, those without a row in flows() too. By default it counts the rows.
   virtual FlowStatistics flow_statistics() const {
     FlowStatistics statistics;
     for (const Flow& flow : flows()) statistics.add(flow);

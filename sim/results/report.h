@@ -68,8 +68,8 @@ struct JobLink {
   double share = 0;  // of all jobs' bytes there
 };
 
-// Of the hosts with so many NICs: those that have sent or received, and how many of their NICs carried any of
-// it, at least, at most and on average.
+// Tells how many of the hosts with so many NICs have sent or received, and how many of their NICs carried any
+// of it, at least, at most and on average.
 struct NicUse {
   std::uint32_t nics = 0, hosts = 0, least = 0, most = 0;
   double mean = 0;
@@ -103,7 +103,7 @@ struct Report {
   std::uint64_t faults = 0, link_changes = 0;  // in the scenario; changes of links by them up to the makespan
   std::uint32_t hosts = 0;                  // of the machine; those that jobs need where there is no topology
   std::vector<std::uint32_t> failed_hosts;  // numbers, ascending: no job gets them
-  // Of runs in which jobs wait for hosts: see JobQueue (sim/run/job_queue.h).
+  // Runs in which jobs wait for hosts have these two: see JobQueue (sim/run/job_queue.h).
   std::optional<double> fragmentation;
   std::uint32_t jobs_without_place = 0;
   std::vector<Job> jobs;

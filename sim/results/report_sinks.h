@@ -1,5 +1,5 @@
 // The sinks of this folder, as entries: the report in files and on the terminal, samples over time. Columns
-// and keys are described in README.md.
+// and keys are described in FILES.md and SUMMARY.md.
 #pragma once
 
 #include <vector>

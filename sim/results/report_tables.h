@@ -1,4 +1,4 @@
-// The tables of a report, row by row: CSV files and tables of results.sqlite. README.md describes the
+// The tables of a report, row by row: CSV files and tables of results.sqlite. FILES.md describes the
 // columns.
 #pragma once
 

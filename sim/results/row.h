@@ -86,7 +86,7 @@ void append_csv(std::string& out, const Row& row);
 // would take for a formula (= + - @, a tab or a carriage return), or with ', one ' stands before it, which
 // readers take off; SqliteRows does.
 std::string csv_field(const std::string& text);
-// The same, in quotes always.
+// Gives a text as csv_field() does, but in quotes always.
 std::string csv_quoted(const std::string& text);
 // Does this field, without its quotes, have that ' before it?
 bool has_csv_guard(std::string_view field);

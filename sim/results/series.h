@@ -63,7 +63,7 @@ class SeriesSink {
 inline constexpr const char* kLinkSeriesColumns = "time_ns,link,bytes,utilization,queue_bytes";
 inline constexpr const char* kNetworkSeriesColumns =
     "time_ns,packets_in_flight,packets_injected,packets_delivered,bytes_delivered,drops,ecn_marks";
-// series.csv and network_series.csv in this directory, written as the samples come; see README.md. Throws
+// series.csv and network_series.csv in this directory, written as the samples come; see FILES.md. Throws
 // InputError if they can't be written.
 std::unique_ptr<SeriesSink> make_series_files(const std::string& directory);
 // Fill a row of these, which is empty. `end`: of the interval.
@@ -86,7 +86,8 @@ class Series {
   // Takes all samples that are due at or before `time`, that of the next event. REQUIRES: all events before
   // next() have been executed, and there is none before `time` left.
   void advance(Time time, const SeriesSource& source);
-  // The same for the end of the run at `end`, with the interval that it cut short.
+  // Takes all samples that are due up to the end of the run at `end`, and that of the interval which it cut
+  // short. REQUIRES: as advance() does.
   void finish(Time end, const SeriesSource& source);
 
  private:

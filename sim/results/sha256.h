@@ -8,7 +8,7 @@
 
 namespace weft::results {
 
-// Of a sequence of bytes that comes in pieces.
+// Digests a sequence of bytes that comes in pieces.
 class Sha256 {
  public:
   void add(std::string_view bytes);

@@ -21,7 +21,7 @@ class SqliteFile {
  public:
   // Creates the part, or goes on with one that was committed.
   explicit SqliteFile(std::string path);
-  // Of a file that was not committed, removes the part.
+  // Removes the part of a file that was not committed.
   ~SqliteFile();
   SqliteFile(const SqliteFile&) = delete;
   SqliteFile& operator=(const SqliteFile&) = delete;

@@ -1,4 +1,4 @@
-// The content of results.sqlite, which README.md describes: the tables of a report, and samples over time.
+// The content of results.sqlite, which SQLITE.md describes: the tables of a report, and samples over time.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace weft::results {
 
-// Of a table; of one that has more, every k-th row is kept, with the least k that suits. The table `omitted`
-// says so.
+// A table has so many rows at most; of one that has more, every k-th row is kept, with the least k that
+// suits. The table `omitted` says so.
 inline constexpr std::uint64_t kMostRows = 1'000'000;
 // Digests are of files up to this size: a second or two at most.
 inline constexpr std::uint64_t kMostDigestedBytes = 256 << 20;

@@ -113,7 +113,7 @@ int open_file(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int
   return SQLITE_OK;
 }
 
-// Of journals, of which there are none.
+// SQLite asks these of journals, of which there are none.
 int delete_file(sqlite3_vfs*, const char*, int) { return SQLITE_OK; }
 int no_such_file(sqlite3_vfs*, const char*, int, int* exists) {
   *exists = 0;

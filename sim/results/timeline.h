@@ -13,13 +13,13 @@
 
 namespace weft::results {
 
-// What a cpu of a rank does. Those that wait do nothing: README.md says which is which.
+// What a cpu of a rank does. Those that wait do nothing: TIMELINE.md says which is which.
 enum class SliceKind : std::uint8_t { kCompute, kSend, kReceive, kWaitNetwork, kWaitPeer, kWaitOther };
 inline constexpr int kSliceKinds = 6;
 // "compute", "send", "receive", "wait_network", "wait_peer", "wait_other".
 std::string_view name(SliceKind kind);
 
-// Of operations, peers and tags: there is none.
+// Operations, peers, tags and messages have these where there is none.
 inline constexpr std::uint32_t kNotGiven = 0xFFFFFFFFu;
 inline constexpr std::uint64_t kNoMessage = UINT64_MAX;
 
@@ -134,7 +134,7 @@ class TimelinePart {
 // A run's recorder: a part for each partition. What it keeps does not depend on how ranks are divided.
 class TimelineRecorder {
  public:
-  // Of slices and of messages, so many are kept at most.
+  // So many slices, and so many messages, are kept at most.
   static constexpr std::uint64_t kMostUnasked = 100'000, kMostAsked = 1'000'000;
   // Bins are given where there are more slices.
   static constexpr std::uint64_t kFewSlices = 10'000;

@@ -1,4 +1,4 @@
-// The timeline's tables in results.sqlite. README.md describes the columns.
+// The timeline's tables in results.sqlite. TIMELINE.md describes the columns.
 #pragma once
 
 #include <span>

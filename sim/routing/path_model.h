@@ -52,8 +52,8 @@ class PathModel {
   // `steps`; none: there is no way. To a host that is cabled to `at`, and is the destination: its cable.
   virtual void steps(topologies::Vertex at, PathState state, std::uint32_t host,
                      std::vector<PathStep>& steps) const = 0;
-  // Of a source that takes all of its NICs (Policy::all_nics): what it sends through the one that leads to
-  // switch `at`, in proportion to others; 0: nothing.
+  // A source that takes all of its NICs (Policy::all_nics) sends so much through the one that leads to switch
+  // `at`, in proportion to others; 0: nothing.
   virtual double weight_of_entry(topologies::Vertex /*at*/, std::uint32_t /*host*/) const { return 1; }
   // After the detour of a packet that came there in this state.
   virtual PathState behind_detour(PathState state) const { return state; }
@@ -79,7 +79,7 @@ class PathModel {
                     std::vector<NamedWay>& /*ways*/) const {}
 };
 
-// Of policies that name ways.
+// Is the base of models for policies that name ways.
 class NamedPaths : public PathModel {
  public:
   bool names_ways() const final { return true; }

@@ -61,9 +61,9 @@ struct Policy {
   bool selectors_want_feedback = true;
   FluidPaths fluid = FluidPaths::kUnknown;
   RateNews rate_news = RateNews::kNever;
-  // Of kUnknown: what it chooses by, that fluids don't have: "at gaps between packets".
+  // A policy of kUnknown says what it chooses by that fluids don't have: "at gaps between packets".
   const char* no_fluid = nullptr;
-  // Of kModel: parameters that matter to packets only.
+  // A policy of kModel or kOne names its parameters that matter to packets only.
   std::vector<std::string> for_packets = {};
   // What it doesn't make of links that are slowed down during a run, a clause for the results; null: nothing
   // that one would expect of it.

@@ -26,8 +26,8 @@ std::vector<std::string> run_remarks(const Policy& policy, const PlanSetup& setu
         fmt::format("routing.{}.{} has no effect: network model flow has no packets to choose for",
                     policy.info.name, spec.name));
   }
-  // Of what divides between detours and direct ways as loads balance, remarks are on how packets come to
-  // that.
+  // Nothing is said of what divides between detours and direct ways as loads balance: remarks are on how
+  // packets come to that.
   const bool is_balanced = !traits.has_packets && policy.fluid == FluidPaths::kBalanced;
   if (policy.remark != nullptr && !is_balanced) {
     if (std::string text = policy.remark(setup); !text.empty()) remarks.push_back(std::move(text));

@@ -104,7 +104,7 @@ class OwnSwitch {
   virtual std::span<const std::uint32_t> minimal(std::uint32_t host) = 0;
 };
 
-// The same where something happens now, so that something may follow.
+// Is a switch where something happens now, so that something may follow.
 class ActiveSwitch : public OwnSwitch {
  public:
   // SwitchPolicy::timer() is called then. REQUIRES: when >= now().

@@ -46,7 +46,7 @@ double links_of_hosts(const topologies::Topology& topology) {
   return most;
 }
 
-// Of the shortest way, in hops, from the first host to the last.
+// Gives the latency of the shortest way, in hops, from the first host to the last.
 Time latency_across(const topologies::Topology& topology) {
   constexpr std::uint32_t kNotMet = UINT32_MAX;
   const topologies::Vertex from = topology.host(0), to = topology.host(topology.hosts() - 1);

@@ -30,7 +30,8 @@ class JobQueue final : public JobStarter {
   // What the job got, ascending; none if it has not started.
   const std::vector<std::uint32_t>& hosts_of(std::uint32_t job) const { return jobs_[job].hosts; }
 
-  // Of free hosts, mean over the time in which there were any, up to the last end of a job.
+  // Tells how fragmented free hosts were, mean over the time in which there were any, up to the last end of a
+  // job.
   double fragmentation() const { return fragmentation_.mean(); }
   // Jobs that a scheduler would have started earlier, as enough hosts were free, but placement had no room.
   std::uint32_t jobs_without_place() const;

@@ -90,7 +90,7 @@ std::uint64_t placement_seed(const Scenario& scenario, std::size_t job) {
 void follow_libraries(Scenario& scenario, std::span<const goal::Program> programs,
                       std::vector<std::string>& remarks) {
   if (scenario.jobs.size() == 1) return follow_library(scenario, programs[0], remarks);
-  // The same of many jobs is told once.
+  // A remark that many jobs have in common is told once.
   std::vector<std::pair<std::string, std::vector<std::size_t>>> told;
   for (std::size_t i = 0; i < scenario.jobs.size(); ++i) {
     Scenario one = scenario_of_job(scenario, i);

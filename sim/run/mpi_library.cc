@@ -41,7 +41,7 @@ void follow_nccl(const Scenario& scenario, const std::string& library, std::stri
                         profile, library));
 }
 
-// Of a graph that says nothing of a library, on accelerators.
+// A graph that says nothing of a library has NCCL's profile on accelerators.
 void follow_nodes(std::string& profile, std::vector<std::string>& remarks) {
   profile = goal::kNcclProfile;
   remarks.push_back(
@@ -60,7 +60,7 @@ bool usual_profile_acts(const Scenario& scenario, const goal::ProgramFacts& fact
   });
 }
 
-// The same on other hosts.
+// A graph that says nothing of a library has the usual profile on hosts that aren't accelerators.
 void follow_size(std::string& profile, std::vector<std::string>& remarks) {
   profile = goal::kUsualProfile;
   remarks.push_back(fmt::format(

@@ -17,8 +17,8 @@ namespace weft::sim {
 // Adds a sentence to `remarks` for what it took from there. Twice is as good as once.
 void follow_library(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks);
 
-// Of a scenario in which both are decided: eager messages, rendezvous and connections of the hosts. Throws
-// InputError.
+// Sets eager messages, rendezvous and connections of the hosts, as a scenario says in which protocol and
+// profile are decided. Throws InputError.
 void set_protocol(const Scenario& scenario, HostConfig& hosts);
 
 }  // namespace weft::sim

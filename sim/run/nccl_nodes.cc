@@ -55,7 +55,7 @@ bool is_from_file(const ModuleChoice& network) {
   return family != nullptr && family->is_from_file;
 }
 
-// Of hosts that are nodes' accelerators.
+// Tells what nodes are whose accelerators are the hosts.
 Inside inside_of_nodes(const ModuleChoice& network) {
   Inside inside{.known = true};
   std::string node = value_of(network.given, "node");

@@ -62,7 +62,7 @@ struct NetworkModel {
   // What of its parameters makes packets of a connection overtake each other, as users write it; "": nothing.
   // Null: nothing ever.
   std::string (*breaks_order)(const Parameters& parameters) = nullptr;
-  // Of queues. Null: nothing.
+  // Says what it needs of queues. Null: nothing.
   CapabilityNeeds (*needs)(const Parameters& parameters) = nullptr;
   // Puts what follows from the network in the place of what the scenario leaves open. Null: nothing does.
   // Throws InputError.

@@ -11,7 +11,7 @@
 
 namespace weft::sim {
 
-// Of a machine of several accelerators, the channels that leave it, all together: by domain.
+// Lists the channels that leave a machine of several accelerators, all together: by domain.
 std::map<std::uint32_t, std::vector<std::uint32_t>> nics_of_domains(const topologies::Topology& topology);
 
 // Fills in Report::nics_used from Report::links, which has a row for each channel of the topology, and adds a

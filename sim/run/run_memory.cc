@@ -33,7 +33,7 @@ double look_at_jobs(const ModelRun& run, const PacketRule& rule, Look look) {
   return looked_at > 0 ? all_ranks(run) / looked_at : 0;
 }
 
-// Of a run with limits few of many messages may come to their rows.
+// In a run with limits few of many messages may come to their rows.
 double most_rows(const ModelRun& run, double messages) {
   const RunControl::Bounds &bounds = run.control.bounds(), none;
   if (bounds.time != none.time) return 0;

@@ -25,7 +25,8 @@ struct MessageSizes {
   std::function<double(const UnderWay&, double ranks)> in_collectives;
 };
 
-// Of a network that takes so much for each message under way, and for each pair that others go between.
+// Describes a network that takes so much for each message under way, and for each pair that others go
+// between.
 MessageSizes sizes_of(double of_message, double of_pair);
 
 // Adds the jobs of a run: ranks, messages under way, rows. Of very many jobs some stand for all; of those

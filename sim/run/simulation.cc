@@ -286,7 +286,7 @@ static std::vector<ReplayJob> chosen(std::vector<ReplayJob> jobs, std::span<cons
   return some;
 }
 
-// Of models in which hosts choose among NICs.
+// Tells which NICs were used, for models in which hosts choose among them.
 static void tell_nics(const topologies::Topology* topology, const ModuleInfo& model,
                       const Parameters& parameters, results::Report& report) {
   constexpr const char* kChoice = "nic_choice";
@@ -331,7 +331,7 @@ static void tell_protocol(const Scenario& scenario, results::Report& report) {
   if (protocol != scenario.hosts.given.end()) report.protocol = protocol->second;
 }
 
-// Of a job alone that runs once, at the pace of its graph.
+// Only a job alone that runs once, at the pace of its graph, has a window.
 static std::optional<results::OpenLoopWindow> window_of(const Scenario& scenario,
                                                         std::span<const goal::Program> programs) {
   if (programs.size() != 1) return std::nullopt;

@@ -1,4 +1,4 @@
-// The same run with one thing changed: what would it have gained?
+// Changes one thing of a run, to see what it would have gained.
 #pragma once
 
 #include "sim/scenario/scenario.h"

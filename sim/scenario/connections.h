@@ -16,7 +16,7 @@ struct ConnectionChoice {
 // Reads "per_message", "per_pair" or "4 per_pair". Throws InputError at `location`.
 ConnectionChoice parse_connections(const std::string& text, const SourceLocation& location);
 
-// Of a resolved scenario. 1 where each message has its own.
+// Reads a resolved scenario; gives 1 where each message has its own connection.
 std::uint32_t connections_per_pair(const Scenario& scenario);
 // For the network. Throws InputError for more than 2^31 connections between two hosts.
 ConnectionRules connection_rules(const Scenario& scenario);

@@ -87,7 +87,7 @@ Scenario with_one(const Scenario& scenario, std::size_t job) {
   return one;
 }
 
-// Of a job alone: it is its own.
+// A job alone is its own baseline.
 void drop_baseline(Scenario& scenario) {
   Output& output = scenario.output;
   if (!output.baseline) return;
@@ -112,7 +112,7 @@ void resolve_failed(Scenario& scenario) {
   scenario.failed.clear();
 }
 
-// Of runs in which jobs wait for hosts. After all else is resolved.
+// Resolves the queue of runs in which jobs wait for hosts, after all else is resolved.
 void resolve_queue(Scenario& scenario, const Registries& registries) {
   const bool waits = !scenario.scheduler.empty(), has_topology = !scenario.topology.empty();
   if (scenario.nodes != 0 && (!waits || has_topology)) {
@@ -145,7 +145,7 @@ void resolve_queue(Scenario& scenario, const Registries& registries) {
   complete(find_info(scheduler_seam(), registries, scenario.scheduler), scenario.scheduler);
 }
 
-// Of all jobs, two at least, each with a name.
+// Resolves all jobs, two at least, each with a name.
 Scenario resolve_several(const Scenario& named, const Registries& registries) {
   Scenario run;
   std::vector<Job> jobs;

@@ -57,7 +57,7 @@ struct Output {
   std::string directory;  // "": no files
   bool flows = true, sqlite = true;
   std::string timeline = "auto";  // or "on", or "off"
-  // Of networks with links or with packets; 0 and "": not wanted. In the forms of scenario.proto.
+  // Networks with links or with packets have these, in the forms of scenario.proto; 0 and "": not wanted.
   Time sample_interval;
   std::string sample_links = "switches";
   std::string packet_log, pcapng;
@@ -187,11 +187,11 @@ Scenario read_scenario_file(const Registries& registries, const std::string& pat
 Scenario load_scenario(const Registries& registries, const std::string& path,
                        std::span<const Setting> settings);
 
-// The same run, told so that it can be repeated from any working directory and with results elsewhere: paths
-// of files are absolute, and it has no folder for results.
+// Tells the run so that it can be repeated from any working directory and with results elsewhere: paths of
+// files are absolute, and it has no folder for results.
 Scenario repeatable(const Scenario& scenario, const Registries& registries);
 
-// The same with other paths of the files that it reads.
+// Gives the scenario with other paths of the files that it reads.
 Scenario with_paths(const Scenario& scenario, const Registries& registries,
                     const std::function<std::string(const std::string& path)>& change);
 

@@ -15,7 +15,7 @@
 namespace weft {
 namespace {
 
-// Of one text or row: a damaged file must not make us take more.
+// No text or row may be longer: a damaged file must not make us take more.
 constexpr int kLongestValue = 64 << 20;
 // Steps of SQLite's machine. A query on tables of a million rows takes some hundred millions, one that sorts
 // a large file less than a hundred for each of its bytes.

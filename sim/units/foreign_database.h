@@ -53,7 +53,7 @@ class ForeignDatabase {
     std::int64_t integer(int field) const;
     std::uint32_t number(int field) const;  // of something: from 0 to 2^32 - 1
     double real(int field) const;           // finite
-    // Of nanoseconds; from 0 to kEndOfTime.
+    // Reads nanoseconds, and keeps the time from 0 to kEndOfTime.
     Time time(int field) const;
     std::string_view text(int field) const;   // a number as text, too; until next()
     std::string_view bytes(int field) const;  // of texts and blobs; until next()

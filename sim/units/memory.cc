@@ -47,7 +47,7 @@ std::uint64_t left_of_machine() {
   return (*available + field("/proc/meminfo", "SwapFree:").value_or(0)) * 1024;
 }
 
-// Of this process's control group and those around it.
+// Tells what is left to this process's control group and those around it.
 std::uint64_t left_of_control_groups() {
   std::ifstream groups("/proc/self/cgroup");
   std::string group;

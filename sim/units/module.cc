@@ -70,7 +70,7 @@ void check_type(ParameterType type, std::string_view text) {
   }
 }
 
-// Of two values in text form. REQUIRES: both are of `type`, which has an order.
+// Compares two values in text form. REQUIRES: both are of `type`, which has an order.
 std::partial_ordering compare(ParameterType type, std::string_view a, std::string_view b) {
   switch (type) {
     case ParameterType::kInteger:
@@ -267,8 +267,8 @@ std::string to_short_form(std::string_view name, const Parameters& parameters) {
 }
 
 std::string nearest_name(std::string_view word, std::span<const std::string> known) {
-  // Of equally near ones that with fewer letters the word does not have: one is more likely to hit a key
-  // twice than to mean another one.
+  // Among equally near ones that wins with fewer letters which the word does not have: users are more likely
+  // to hit a key twice than to mean another one.
   using Rating = std::pair<std::size_t, std::ptrdiff_t>;
   std::string best;
   Rating best_rating{std::max<std::size_t>(2, word.size() / 3) + 1, 0};

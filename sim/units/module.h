@@ -112,8 +112,8 @@ class Parameters {
   // the nearest known one), an ill-typed value, one beyond its limits, or a missing one that has no default.
   Parameters(const ModuleInfo& module, const std::map<std::string, std::string>& given,
              const SourceLocation& location = {});
-  // The same for a user's choice, with errors at the place where the value at fault was given. (A template so
-  // that a list in braces means the constructor above.)
+  // Reads a user's choice, with errors at the place where the value at fault was given. (A template so that a
+  // list in braces means the constructor above.)
   template <std::same_as<ModuleChoice> Choice>
   Parameters(const ModuleInfo& module, const Choice& choice)
       : module_name_(module.name), location_(choice.location), locations_(choice.locations) {
@@ -121,7 +121,7 @@ class Parameters {
   }
 
   std::int64_t integer(std::string_view name) const;
-  // The same of a parameter whose limits are within 32 bits. Throws std::logic_error if they aren't.
+  // Gives an integer whose limits are within 32 bits. Throws std::logic_error if they aren't.
   std::uint32_t whole(std::string_view name) const;
   double real(std::string_view name) const;
   bool boolean(std::string_view name) const;

@@ -94,7 +94,7 @@ std::string part_name(const std::string& path) {
   return (whole.parent_path() / ("." + name + "." + digits.data() + std::string(kEnding))).string();
 }
 
-// Of a file whose process is gone, as the system keeps no lock for it any more.
+// Is the process gone whose file this is? Then the system keeps no lock for it any more.
 bool is_abandoned(int folder, const char* part) {
   const int descriptor = ::openat(folder, part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return false;

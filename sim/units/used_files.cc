@@ -17,7 +17,7 @@ namespace {
 
 using Identity = std::pair<dev_t, ino_t>;
 
-// Of one process, which all of its parts share; readers may be threads.
+// A process has one of these, which all of its parts share; readers may be threads.
 struct Used {
   std::mutex mutex;
   bool keeps = false;

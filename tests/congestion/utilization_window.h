@@ -49,7 +49,8 @@ class UtilizationWindow final : public Sender {
   void on_loss(const Loss&) override {}
   void on_timeout(const Loss&) override {}
 
-  // Of the fullest port on the way, smoothed over a round trip: 1 is a full link without a queue.
+  // Returns the utilization of the fullest port on the way, smoothed over a round trip: 1 is a full link
+  // without a queue.
   double utilization() const { return utilization_; }
 
  private:

@@ -41,7 +41,8 @@ TEST_CASE("the window follows the fullest port, from what it sent and what waite
   CHECK(told(20, 10, {{Time::us(15), 0, 63'500, kRate, 4}, {Time::us(16), 25'000, 126'000, kRate, 8}}) ==
         Approx(118'750).margin(1));
   CHECK(signals == std::array<std::uint64_t, 2>{1, 1});  // the packet was sent after the start
-  // The same again, with 25,000 bytes waiting all the time: 1.2. Sent at 19, before the last change at 20.
+  // Both send as much again, with 25,000 bytes waiting all the time: 1.2. The packet was sent at 19, before
+  // the last change at 20.
   CHECK(told(30, 11, {{Time::us(25), 0, 126'000, kRate, 4}, {Time::us(26), 50'000, 251'000, kRate, 8}}) ==
         Approx(118'750 * 0.95 / 1.2).margin(2));
   CHECK(signals == std::array<std::uint64_t, 2>{1, 1});

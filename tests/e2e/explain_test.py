@@ -187,6 +187,13 @@ class Explain(WeftTest):
         self.assertEqual(self.without_effect(*pair, "traffic=[ping_pong:sizes=2000B,iterations=3,ranks=2],name=b", *TREE, *other),
                          ["collectives.allreduce=ring"])
 
+    def test_hosts_of_several_jobs(self):
+        # Messages of 1,000 and 2,000 bytes are near no limit of 5,000; those of 10,000 bytes are above it.
+        pair = ["--job", "traffic=[ping_pong:sizes=1000B,iterations=3,ranks=2],name=a", "--job"]
+        limit = [*TREE, "--set", "hosts.S=5kB"]
+        self.assertEqual(self.without_effect(*pair, "traffic=[ping_pong:sizes=2000B,iterations=3,ranks=2],name=b", *limit), ["hosts.S=5kB"])
+        self.assertEqual(self.without_effect(*pair, "traffic=[ping_pong:sizes=10kB,iterations=3,ranks=2],name=b", *limit), [])
+
     def test_placement_where_there_is_no_choice(self):
         # All hosts of a switch are alike; those of a tree are two, four or six links from each other.
         pair = ["--traffic", "ping_pong:sizes=1000B,iterations=3,ranks=2"]

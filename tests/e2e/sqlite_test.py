@@ -16,7 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
-WEFT, README, SCRIPT = (Path(sys.argv.pop(1)).resolve() for _ in range(3))
+WEFT, TABLES_PAGE, SCRIPT = (Path(sys.argv.pop(1)).resolve() for _ in range(3))
 
 NETWORK = ["--topology", "fat_tree:k=4", "--congestion", "dctcp", "--queue", "ecn:kmin=20KB,kmax=20KB", "--sample", "1us"]
 TABLES = {"series.csv": "samples", "network_series.csv": "network_samples"}
@@ -29,8 +29,7 @@ def weft(*arguments, cwd, status=0):
 
 
 def queries_of_the_documents():
-    section = README.read_text().split("\n## `results.sqlite`\n")[1].split("\n## ")[0]
-    return [query.rstrip().rstrip(";") for query in re.findall(r"```sql\n(.*?)```", section, re.S)]
+    return [query.rstrip().rstrip(";") for query in re.findall(r"```sql\n(.*?)```", TABLES_PAGE.read_text(), re.S)]
 
 
 def script():

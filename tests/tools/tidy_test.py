@@ -209,6 +209,18 @@ class TidyTest(unittest.TestCase):
                           "x = y#z;")
         self.assert_found("words", "Fixed (#31).", path="sim/core/README.md")
 
+    def test_fragment(self):
+        self.assert_found("fragment", "// Of the hosts.\nint x;", "  // The same for hosts.\n  int x;",
+                          "// Of hosts: as many\n// as there are.\nint x;")
+        self.assert_found("fragment", "// The same.\nint x;", path="tests/sim/a.h")
+        self.assertEqual(findings("// Of the hosts.\nint x;\n"), [(1, "fragment")])
+        self.assertEqual(findings("int x;  // hosts\n// Of these.\nint y;\n"), [(2, "fragment")])
+        self.assert_clean("// Says how many there are:\n// Of hosts, all.", "int x;  // Of the hosts.",
+                          'f("// Of the hosts.");', 'f(R"(\n// The same.\n)");', "/*\n// Of the hosts.\n*/",
+                          "// Often there is none.", "// The samest.", "// Hosts are of the same kind.",
+                          "// Of a source.  // tidy: fragment because it is a title")
+        self.assert_clean("// Of the hosts.", path="sim/core/README.md")
+
     def test_top(self):
         found = tidy.check_all({"notes.txt": "", "README.md": "", ".bazelrc": ""})
         self.assertEqual([f.check for f in found], ["top"])

@@ -317,7 +317,7 @@ TEST_CASE("what is no trace, or makes no sense, is an error that says where") {
 
 namespace {
 
-// The same head in version 2: process 42 behind it; 34 bytes and 6 to the next multiple of 8.
+// Gives header() as version 2 has it: process 42 is behind it; 34 bytes and 6 to the next multiple of 8.
 Bytes header_2() {
   const Bytes payload = {1, 2, 1, 'M', 1, 'h', 1, 'p', 1, 'c', 100, 0xC8, 1, 42};
   Bytes file = {'W', 'E', 'F', 'T', 'T', 'R', 'C', '\n', 2, 0, 0, 0, 14, 0, 0, 0};

@@ -281,7 +281,7 @@ void check_communicators(const Trace& t, int rank) {
   } else {
     CHECK(t.only(Function::kComm_create).new_comm == weft::trace::kNoComm);
   }
-  // Of the 2 x 2 grid the first dimension: ranks 0 and 2, 1 and 3.
+  // Cart_sub keeps the first dimension of the 2 x 2 grid: ranks 0 and 2, 1 and 3.
   CHECK(made(Function::kCart_sub).ranks == std::vector<int>{rank % 2, rank % 2 + 2});
   const TraceCommunicator& inter = made(Function::kIntercomm_create);
   CHECK(inter.inter);
@@ -311,7 +311,7 @@ void check_keys(const std::vector<Trace>& ranks) {
     std::set<std::uint64_t> keys;
     for (const TraceCommunicator& c : t.communicators) {
       CHECK(keys.insert(c.key).second);
-      // Of an intercommunicator each side sees its own group first.
+      // Each side of an intercommunicator sees its own group first.
       std::vector<int> all = c.ranks;
       all.insert(all.end(), c.remote_ranks.begin(), c.remote_ranks.end());
       if (c.inter) std::sort(all.begin(), all.end());

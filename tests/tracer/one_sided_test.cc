@@ -15,7 +15,7 @@ struct Move {
   bool operator==(const Move&) const = default;
 };
 
-// Of one function, in the first `count` calls.
+// Returns what the first `count` calls of one function moved.
 std::vector<Move> moves(const Trace& trace, Function function, std::size_t count) {
   std::vector<Move> found;
   for (const TraceRecord& r : trace.of(function)) {

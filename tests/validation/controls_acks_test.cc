@@ -29,7 +29,7 @@ Took measure(const std::string& control, int ack_every, const Messages& messages
   return {c.longest(), std::ranges::any_of(c.report.warnings, is_told)};
 }
 
-// Of all one after the other: where packets are dropped, how long a single incast takes is chance.
+// Adds up the times of all runs: where packets are dropped, how long a single incast takes is chance.
 Took measure(const std::string& control, int ack_every, const std::vector<Messages>& runs) {
   Took all;
   for (const Messages& messages : runs) {

@@ -61,9 +61,9 @@ const std::vector<Exception>& queues_matter() {
   return kAll;
 }
 
-// Of algorithms that send in turn: how many rounds of blocking sends there are on the longest way. Each
-// message is asked for where links are, if it is large, a latency there and one back, and has ended when it
-// is acknowledged, two after the last byte.
+// Returns how many rounds of blocking sends there are on the longest way of algorithms that send in turn; 0
+// for others. Each message is asked for where links are, if it is large, a latency there and one back, and
+// has ended when it is acknowledged, two after the last byte.
 int rounds_in_turn(const std::string& kind, const std::string& name) {
   constexpr int kLevels = 4, kChildrenOfFour = 3;
   if (kind == "bcast" && name == "knomial_tree") return kLevels / 2 * kChildrenOfFour;

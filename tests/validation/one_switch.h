@@ -40,10 +40,10 @@ inline double on(const std::string& network, const std::string& collective) {
   return run_us(topology + network, collective);
 }
 
-// Of collectives alone, without what a library's blocking calls make of them.
+// This sends all eagerly, so that collectives are without what a library's blocking calls make of them.
 inline const std::string kEager = " hosts { S: \"1000TB\" }";
 
-// The same link, as LogGOPS has it.
+// Runs the collective on LogGOPS, with the latency and rate of the switch.
 inline double on_loggops(const std::string& collective) {
   return run_us(
       fmt::format("network {{ loggops {{ L: \"{}ns\" o: \"0\" g: \"0\" G: {} O: 0 S: \"1000TB\" }} }}\n",

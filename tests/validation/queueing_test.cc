@@ -67,7 +67,7 @@ std::vector<std::int64_t> waits_by_recursion(const std::vector<goal::Message>& m
   return waits;
 }
 
-// The same from the simulation: the time each message took, less that of one alone.
+// Takes the waits from the simulation: the time each message took, less that of one alone.
 std::vector<std::int64_t> waits_by_simulation(const std::vector<goal::Message>& messages) {
   const results::Report report = run(kScenario, goal::message_graph(2 * kSources, messages));
   REQUIRE(report.outcome == results::Outcome::kComplete);

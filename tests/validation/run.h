@@ -29,7 +29,7 @@ inline results::Report run_whole(const std::string& text, const goal::Graph& gra
   const goal::Program program(graph);
   return simulation.run({&program, 1}, control);
 }
-// The same with traffic of its own. Throws where it does not end.
+// Runs a scenario that has traffic of its own. Throws where it does not end.
 inline results::Report run_whole(const std::string& text) {
   const sim::Simulation simulation = simulation_of(text);
   NeverStop control;

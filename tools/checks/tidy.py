@@ -15,6 +15,7 @@ Checks (the name stands in brackets in a finding):
            lists the exceptions
   class    a class of more than 600 lines over all its files: its body, and what the sources of its folder define
            of it; large_classes.txt lists those that are known, each with a number that may only shrink
+  fragment a block of comments that begins with `Of` or `The same`, and so with a fragment of a sentence
   words    leftover marks, and things that mean nothing outside the place they were written in
   top      a file or folder at the top that the architecture does not know
 
@@ -86,6 +87,8 @@ MODULE_NAME = re.compile(r'\.name\s*=\s*"(\w+)"\s*,\s*\.summary'
                          r'|\bModuleInfo\b[^;"()]*\{\s*(?:\.name\s*=\s*)?"(\w+)"'
                          r'|\binfo\.name\s*=\s*"(\w+)"')
 LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+FRAGMENT = re.compile(r"// (Of|The same)\b")
+COMMENT_LINE = re.compile(r"\s*//")
 FOREIGN = re.compile(r"(?<![\w.~-])(/work/)|\b(shared/(?:facts|design))\b|\b([Ii]ssue #?\d+)"
                      r"|(?<![\w&\"'#=])(#\d+)\b(?!\s*[({])")
 # What stands before the bracket of a namespace or type.
@@ -412,6 +415,21 @@ def check_words(source):
                 yield Finding(source.path, number, "words", f"'{word}' does not belong here")
 
 
+def check_fragment(source):
+    if not source.is_code:
+        return
+    for token in TOKENS.finditer(source.text):
+        match = FRAGMENT.match(token[0])
+        if not match:
+            continue
+        line = source.line_of(token.start())
+        alone = COMMENT_LINE.match(source.lines[line - 1])
+        begins = line == 1 or not COMMENT_LINE.match(source.lines[line - 2])
+        if alone and begins and not source.waived("fragment", line):
+            what = f"'{match[1]} …' is a fragment; write a sentence that says what or why"
+            yield Finding(source.path, line, "fragment", what)
+
+
 def check_top(paths):
     for top in sorted({path.split("/")[0] for path in paths}):
         if top not in TOP and not top.startswith("."):
@@ -430,7 +448,8 @@ def check_all(texts):
     findings = list(check_top(texts))
     for path, source in sources.items():
         header = sources.get(str(PurePosixPath(path).with_suffix(".h"))) if source.suffix == ".cc" else None
-        for check in (check_random, check_clock, check_exit, check_defaults, check_kinds, check_long, check_words):
+        for check in (check_random, check_clock, check_exit, check_defaults, check_kinds, check_long,
+                      check_fragment, check_words):
             findings += check(source)
         findings += check_order(source, header.code if header else "")
         findings += check_build(source, builds)

@@ -19,7 +19,7 @@ using Query = RunDatabase::Query;
 constexpr std::array kTables = {"timeline", "timeline_messages", "samples", "network_samples"};
 // A table of a run has no more; so a trace stays below 500 MB, at 200 bytes a row and less.
 constexpr std::uint64_t kMostRows = 1'000'000;
-// Of messages of one rank that are under way at a time.
+// At most so many messages of one rank that are under way at a time have slices of their own.
 constexpr std::size_t kMostLanes = 64;
 
 class Export {

@@ -37,7 +37,7 @@ struct TraceSlice {
 // can't be written.
 class TraceWriter {
  public:
-  // Of slices that overlap, as messages do, there may be several tracks of one name.
+  // Several tracks may have one name, for slices that overlap, as messages do.
   enum class Track : std::uint8_t { kCpu, kMessages, kBytes, kPercent, kCount };
 
   virtual ~TraceWriter() = default;

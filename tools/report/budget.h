@@ -6,7 +6,7 @@
 
 namespace weft::report {
 
-// Of each run. What is more is sampled or added up, by rules that the page states.
+// Each run gets so much. What is more is sampled or added up, by rules that the page states.
 struct Budget {
   std::size_t ranks = 1'024;      // bars of the breakdown
   std::size_t jobs = 1'000;       // rows

@@ -22,7 +22,8 @@ class Database {
   nlohmann::ordered_json columns(const std::string& sql) const;
   // The first field of the first row; null where there is none.
   nlohmann::ordered_json value(const std::string& sql) const;
-  // The same of a count, which is whole and not negative; 0 where there is none.
+  // Returns the first field of the first row as a count, which is whole and not negative; 0 where there is
+  // none.
   std::uint64_t count(const std::string& sql) const;
   // A field of columns(), of whatever type it is in the file. Throws where that is another type, or, of
   // counts, below 0. NULL counts as 0.

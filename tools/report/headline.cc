@@ -55,7 +55,7 @@ Times times_of(const Json& columns, std::size_t row) {
   return {at("compute_ns"), at("overhead_ns"), at("waiting_ns"), at("wait_network_ns"), at("wait_peer_ns")};
 }
 
-// Of all bars of ranks: the least time that the busiest needs, and how uneven computing is.
+// These are over all bars of ranks: the least time that the busiest needs, and how uneven computing is.
 struct Extremes {
   double floor_ns = 0, uneven = 1;
 };
@@ -145,7 +145,8 @@ constexpr PathShare kPathShares[] = {{"compute_ns", "compute", "computing", fals
                                      {"matching_ns", "handshakes", "handshakes of large messages", true},
                                      {"start_ns", "start", "waiting for a job to begin", false}};
 
-// Of the critical path, if the run has recorded it: parts, the largest first, as shares of all.
+// Returns the parts of the critical path as shares of all, the largest first; none if the run has not
+// recorded it.
 std::vector<std::pair<double, const PathShare*>> path_parts(const Json& run) {
   const Json::json_pointer place("/summary/critical_path/shares");
   if (!run.contains(place) || !run[place].is_object()) return {};

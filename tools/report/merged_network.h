@@ -11,8 +11,8 @@ namespace weft::report {
 
 struct MergedNetwork {
   topologies::Topology topology;
-  // Of each channel of the whole network the line (an edge of `topology`), and whether it is that line's way
-  // back. kNotDrawn: both its ends are in one node.
+  // These two say for each channel of the whole network which line (an edge of `topology`) it is drawn as,
+  // and whether it is that line's way back. kNotDrawn: both its ends are in one node.
   std::vector<std::uint32_t> line;
   std::vector<bool> back;
   std::vector<std::uint32_t> links;  // of each line: how many links of the whole network it stands for

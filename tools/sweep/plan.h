@@ -30,13 +30,13 @@ bool is_plan(std::string_view text);
 // Throws InputError with file, line and column. `file` is for messages.
 Plan read_plan(std::string_view text, const std::string& file);
 
-// Of "FIELD=V1,V2"; a value that holds a comma stands in brackets. Throws InputError that quotes it.
+// Reads "FIELD=V1,V2"; a value that holds a comma stands in brackets. Throws InputError that quotes it.
 Axis parse_axis(std::string_view text);
-// Of "FIELD=V1,V2;FIELD2=W1,W2": fields that go together, with equally many values.
+// Reads "FIELD=V1,V2;FIELD2=W1,W2": fields that go together, with equally many values (check_groups()).
 std::vector<Axis> parse_zip(std::string_view text);
-// Of "1..5,9": each once, in that order. Throws InputError.
+// Reads "1..5,9" and gives each once, in that order. Throws InputError.
 std::vector<std::uint64_t> parse_seeds(std::string_view text);
-// Of "2%" or "0.02": 0.02. Throws InputError.
+// Reads "2%" or "0.02", and returns 0.02 for either. Throws InputError.
 double parse_share(std::string_view text);
 
 // Throws InputError if a field stands in two places, a group's fields have unequal numbers of values, or

@@ -7,7 +7,7 @@
 
 namespace weft::sweep {
 
-// Of all points: how many are done, how many of these came to their end.
+// Progress counts all points, those that are done, and those of them that came to their end.
 struct Progress {
   std::size_t points = 0, done = 0, complete = 0;
 };

@@ -111,7 +111,7 @@ int run(int argc, char** argv) {
   return line.run(argc, argv) ? exit_code : kBadInput;
 }
 
-// The same, with a line on standard error for what ends it early.
+// Calls run(), with a line on standard error for what ends it early.
 int run_reporting(int argc, char** argv) {
   try {
     log::start();

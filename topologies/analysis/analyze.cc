@@ -74,7 +74,7 @@ class Analyzer {
 
  private:
   bool wanted(const std::string& measure) const { return options_.only.contains(measure); }
-  // Of one plain search.
+  // Returns how many looks at arcs and routers one plain search takes.
   std::uint64_t looks() const { return std::uint64_t{graph_.arcs()} + graph_.routers(); }
   void leave_out(const std::string& measure) {
     result_.left_out[measure] =

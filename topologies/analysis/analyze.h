@@ -50,7 +50,7 @@ struct Analysis {
   std::optional<Spectrum> spectrum;
   std::optional<Bisection> bisection;
   std::map<std::string, EdgeLoad> edge_load;  // by demands; without the loads of single arcs
-  // The same under a routing policy; not filled in by analyze(), which knows of none.
+  // These two are edge loads under a routing policy; analyze(), which knows of none, doesn't fill them in.
   std::string routing;
   std::map<std::string, EdgeLoad> routed_load;
   std::vector<Throughput> throughput;

@@ -101,7 +101,7 @@ class Cut {
     double sum = 0, best = 1e-9 * (1 + std::abs(rate()));
     std::size_t best_moves = 0, since_best = 0;
     while (since_best < kPatience) {
-      // Of both sides the better move that keeps the sides within two terminals.
+      // The next move is the better one of both sides that keeps the sides within two terminals.
       const Entry* chosen = nullptr;
       for (auto& side : queue) {
         while (!side.empty() && (moved[side.top().second] || side.top().first != gains[side.top().second])) {

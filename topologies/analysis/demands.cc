@@ -32,7 +32,7 @@ class HostDemands {
     if (s != t) entries_.push_back({s, {t, rate}});
   }
 
-  // Of the busiest host, in its rate.
+  // Returns what the busiest host sends or receives, as a share of its rate.
   double most() const {
     double most = 0;
     for (std::uint32_t h = 0; h < graph_.endpoints(); ++h) {

@@ -50,11 +50,11 @@ struct MatrixEntry {
   double weight = 0;
 };
 
-// The same host by host, for who tells hosts of one terminal apart: in bit/s, scaled as Demands are. Endpoint
-// i is host i; no entry from a host to itself.
+// This says host by host what Demands say by terminal, for who tells hosts of one terminal apart: in bit/s,
+// scaled as Demands are. Endpoint i is host i; no entry from a host to itself.
 struct HostTraffic {
   std::string name;
-  // Of a product: host h sends weight[h] · weight[t] to each other host t.
+  // A product has weights: host h sends weight[h] · weight[t] to each other host t.
   std::vector<double> weight;
   std::vector<MatrixEntry> entries;  // of others
 };
@@ -84,7 +84,7 @@ Demands matrix_demands(const RouterGraph& graph, const std::string& name,
 // stats --matrix` writes (from,to,messages,bytes: the weight is bytes). Throws InputError with the line.
 std::vector<MatrixEntry> read_matrix(const std::string& path);
 
-// The same between terminals.
+// Adds up what hosts send each other to demands between their terminals.
 Demands terminal_demands(const RouterGraph& graph, const HostTraffic& traffic);
 
 // What the four above stand for between hosts. The i-th host of a terminal is matched with the i-th host of

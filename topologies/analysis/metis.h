@@ -24,7 +24,8 @@ std::vector<std::uint32_t> split(const WeightedGraph& graph, std::uint32_t parts
 // which may not be exactly; vertices may weigh nothing. The same caution as for split(). REQUIRES: two
 // vertices or more.
 std::vector<std::uint32_t> bisect(const WeightedGraph& graph, std::uint64_t seed);
-// The same with about this share of the weight on side 0. REQUIRES: 0 < share < 1.
+// Bisects with about this share of the weight on side 0; the caution of split() holds here too. REQUIRES: two
+// vertices or more, and 0 < share < 1.
 std::vector<std::uint32_t> bisect(const WeightedGraph& graph, double share, std::uint64_t seed);
 
 }  // namespace weft::topologies

@@ -57,8 +57,9 @@ struct RouterGraph : ArcGraph {
 // Throws InputError if a host is linked to a host: neither would forward for others.
 RouterGraph router_graph(const Topology& topology);
 
-// The same network for flows and cuts: its routers, then one vertex for each terminal with several routers,
-// whose arcs are the links of its hosts. A terminal with one router is at that router, without links.
+// This is a RouterGraph made ready for flows and cuts: its routers, then one vertex for each terminal with
+// several routers, whose arcs are the links of its hosts. A terminal with one router is at that router,
+// without links.
 struct FlowNetwork : ArcGraph {
   std::uint32_t routers = 0;             // vertices from here on are terminals, and forward nothing
   std::vector<std::uint32_t> vertex_of;  // by terminal

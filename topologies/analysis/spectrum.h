@@ -8,8 +8,8 @@
 
 namespace weft::topologies {
 
-// Of the graph of routers, a link counting 1 and parallel links their number. For a regular graph of degree k
-// the spectral gap k - λ2(A) is the algebraic connectivity.
+// The spectrum is that of the graph of routers, where a link counts 1 and parallel links their number. For a
+// regular graph of degree k the spectral gap k - λ2(A) is the algebraic connectivity.
 struct Spectrum {
   double algebraic_connectivity = 0;  // second smallest eigenvalue of the Laplacian; 0 if not connected
   double largest = 0, second = 0;     // the two largest eigenvalues of the adjacency matrix A

@@ -16,8 +16,9 @@ struct Throughput {
   std::string demands;     // their name
   double theta = 0;        // a flow with this much was found: min(1, fabric)
   double theta_upper = 0;  // no flow can have more
-  // The same without the limit of 1, as if hosts with one router had links without limit: what the network
-  // has in reserve. 0 for both if there is no demand between routers, and nothing limits.
+  // These are theta and theta_upper without the limit of 1, as if hosts with one router had links without
+  // limit: what the network has in reserve. 0 for both if there is no demand between routers, and nothing
+  // limits.
   double fabric = 0, fabric_upper = 0;
   bool exact = false;        // by linear program; else by approximation
   std::uint64_t phases = 0;  // of the approximation

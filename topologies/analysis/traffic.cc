@@ -186,7 +186,7 @@ class Spreader {
   double total_ = 0;
   std::vector<std::uint32_t> begin_;
   std::vector<Arc> arcs_;
-  // Of the present source.
+  // These belong to the source that is spread at present.
   std::vector<std::uint32_t> level_, order_, level_begin_;
   std::vector<double> paths_, flow_;
 };

@@ -71,7 +71,7 @@ class Clerk {
   }
 
  private:
-  // Of a switch: how many of each rate.
+  // This says how many ports of each rate a switch uses.
   struct Ports {
     std::map<Bandwidth, std::uint32_t> by_rate;
 
@@ -81,7 +81,7 @@ class Clerk {
       return sum;
     }
     Bandwidth fastest() const { return by_rate.rbegin()->first; }
-    // Of `rate`, into several of which one may be split.
+    // Returns how many ports of rate `of` these need, where one may be split into several if `split` says so.
     std::uint64_t needed(Bandwidth of, bool split) const {
       std::uint64_t sum = 0;
       for (const auto& [rate, count] : by_rate) {

@@ -40,7 +40,7 @@ struct CablePrice {
   double price = 0, price_per_m = 0, price_per_gbps = 0, price_per_gbps_m = 0;
   double watts = 0;  // both ends together
 
-  // Of a cable that carries `carried` each way.
+  // Returns the price of a cable that carries `carried` each way.
   double price_of(Bandwidth carried, double length_m) const;
 };
 
@@ -64,7 +64,7 @@ struct NicPrice {
   double price = 0, watts = 0;
 };
 
-// Of a machine of several accelerators, with what is inside of it.
+// A node is a machine of several accelerators; its price includes what is inside of it.
 struct NodePrice {
   double price = 0, watts = 0;
 };

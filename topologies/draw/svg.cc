@@ -23,7 +23,7 @@ constexpr std::size_t kMostNames = 100, kLongestName = 60;  // more would hide t
 constexpr const char* kTierColours[] = {"#777777", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00"};
 constexpr const char* kHostColour = "#4D4D4D";
 constexpr const char* kInHostColour = "#56B4E9";
-// Of owners; behind the seventh they repeat.
+// Owners have these colours in turn; behind the seventh they repeat.
 constexpr const char* kOwnerColours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
                                          "#D55E00", "#56B4E9", "#B8A800"};
 constexpr const char* kNobodyColour = "#D0D3D6";
@@ -274,7 +274,7 @@ class Painter {
   const char* host_colour(std::uint32_t host) const {
     return options_.owner.empty() ? kHostColour : owner_colour(options_.owner[host]);
   }
-  // Of a router by whose endpoints it has most of; grey where it has none.
+  // Gives a router the colour of who owns most of its endpoints, and grey where nobody owns any.
   const char* router_colour(Vertex v) const {
     if (options_.owner.empty() || options_.load) return colour(topology_.node(v));
     std::map<std::uint32_t, std::uint32_t> hosts;

@@ -28,7 +28,8 @@ Bandwidth rate_parameter(const Parameters& parameters, std::string_view name);
 // An integer parameter as a count. Throws InputError if it is not from 1 to `most`.
 std::uint32_t count_parameter(const Parameters& parameters, std::string_view name, std::uint32_t most);
 
-// The same for a parameter that may be "auto", which then means `automatic`.
+// Returns the count that a parameter gives which may be "auto", and then means `automatic`. Throws InputError
+// if another value is not from 1 to `most`.
 std::uint32_t count_parameter(const Parameters& parameters, std::string_view name, std::uint32_t most,
                               std::uint32_t automatic);
 

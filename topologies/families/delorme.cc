@@ -56,7 +56,7 @@ class Space {
     return point;
   }
 
-  // Of the point with these coordinates, not all 0.
+  // Returns the number of the point with these coordinates, which must not all be 0.
   std::uint32_t number(const Point& coordinates) const {
     std::uint32_t leading = 0;
     while (coordinates[leading] == 0) ++leading;

@@ -41,7 +41,7 @@ struct HammingmeshShape {
   std::uint32_t a, b, x, y, planes, radix;
   std::uint32_t boards() const { return x * y; }
   std::uint32_t accelerators() const { return a * b * x * y; }
-  // Of accelerator (i, j) of board (u, v).
+  // Returns the number of accelerator (i, j) of board (u, v).
   std::uint32_t number(std::uint32_t u, std::uint32_t v, std::uint32_t i, std::uint32_t j) const {
     return ((u * y + v) * a + i) * b + j;
   }

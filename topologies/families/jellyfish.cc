@@ -82,7 +82,7 @@ Topology build_jellyfish(const Parameters& parameters) {
   for (std::uint32_t i = 0; i < n; ++i) {
     network.routers.push_back({.name = fmt::format("router {}", i), .group = i});
   }
-  // Of a dense graph the links that are not there are drawn: with few ports left over, ever more pairs would
+  // A dense graph is drawn by the links that are not there: with few ports left over, ever more pairs would
   // be linked already. Where each router is linked to half the others or more, all reach each other.
   if (r > (n - 1) / 2) {
     network.links = complement(n, draw_regular(n, n - 1 - r, false, random));

@@ -94,7 +94,7 @@ Topology build_leaf_spine(const Parameters& parameters) {
   return topology;
 }
 
-// Of switches with k ports, half of them up: the least k, and as many leaves as that takes.
+// Takes switches with k ports, half of them up: the least k, and as many leaves as that takes.
 SizeParameters size_leaf_spine(std::uint64_t endpoints) {
   const std::uint32_t half = least_size("leaf_spine", endpoints, 1, 1024, 1,
                                         [](std::uint32_t h) { return std::uint64_t{2} * h * h; });

@@ -12,7 +12,7 @@ namespace weft::topologies {
 namespace {
 
 constexpr std::uint32_t kMostRailOptimizedPorts = 2048, kMostNodeRails = 64;
-// Of the switches of the reference architecture. Smaller units may have spines as large.
+// The switches of the reference architecture have so many ports. Smaller units may have spines as large.
 constexpr std::uint32_t kUsualPorts = 64;
 
 const ModuleInfo& rail_optimized_info() {
@@ -82,7 +82,7 @@ Topology build_rail_optimized(const Parameters& parameters) {
   return topology;
 }
 
-// Of units of 32 hosts; beyond 8 of them with larger switches.
+// Takes units of 32 hosts, and where 8 of them are too few, larger units with larger switches.
 SizeParameters size_rail_optimized(std::uint64_t endpoints) {
   const std::uint32_t nodes = least_size("rail_optimized", endpoints, 32, kMostRailOptimizedPorts / 2, 4,
                                          [](std::uint32_t n) { return std::uint64_t{n} * (n / 4); });

@@ -53,9 +53,9 @@ std::vector<std::uint32_t> within_limit(const std::vector<std::uint32_t>& values
 // first, first + 1, … last
 std::vector<std::uint32_t> all_from(std::uint32_t first, std::uint32_t last);
 
-// Of the networks with `endpoints` or more the one whose routers have the fewest ports; of several the one
-// with the fewest endpoints. Throws InputError that names the family and its largest network if none has so
-// many.
+// least_ports() chooses among the networks with `endpoints` or more the one whose routers have the fewest
+// ports; of several the one with the fewest endpoints. Throws InputError that names the family and its
+// largest network if none has so many.
 struct SizedShape {
   std::uint32_t ports = 0;
   std::uint64_t endpoints = 0;

@@ -18,7 +18,8 @@ using SizeParameters = std::map<std::string, std::string>;
 std::uint32_t least_size(std::string_view family, std::uint64_t endpoints, std::uint32_t first,
                          std::uint32_t last, std::uint32_t step,
                          const std::function<std::uint64_t(std::uint32_t)>& endpoints_with);
-// The same where only certain values are possible (prime powers). REQUIRES: `values` ascend.
+// Returns the least of `values` with which the network has `endpoints` or more, for families where only
+// certain ones are possible (prime powers). Throws InputError as the other does. REQUIRES: `values` ascend.
 std::uint32_t least_size(std::string_view family, std::uint64_t endpoints,
                          const std::vector<std::uint32_t>& values,
                          const std::function<std::uint64_t(std::uint32_t)>& endpoints_with);

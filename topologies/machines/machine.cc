@@ -77,7 +77,7 @@ void MachineBuilder::link_groups() {
   for (std::size_t a = 0; a < borders_.size(); ++a) {
     for (std::size_t b = a + 1; b < borders_.size(); ++b) {
       for (std::size_t i = 0; i < per_pair; ++i) {
-        // Of a's links to others those to b are the (b - 1)-th, of b's those to a the a-th.
+        // Seen from a, group b is the (b - 1)-th of the other groups; seen from b, group a is the a-th.
         const Vertex from = borders_[a][((b - 1) * per_pair + i) % borders_[a].size()];
         const Vertex to = borders_[b][(a * per_pair + i) % borders_[b].size()];
         topology_.add_link(from, to, cabling_.fabric);

@@ -137,7 +137,7 @@ class ConfigurationReader {
     } else if (words_.contains("blockname")) {
       read_block();
     } else if (words_.contains("aggregatedblock")) {
-      // Of scontrol: blocks of a higher level, which the sizes tell as well.
+      // scontrol prints blocks of a higher level as well; the sizes tell of them already.
       read_told_size();
       words_.clear();
     } else if (words_.contains("blocksizes")) {

@@ -19,10 +19,10 @@ struct SlurmSwitch {
 
 struct SlurmTopology {
   std::string file;  // its path, for messages
-  // Of topology/tree; of topology/block the blocks, whose nodes are theirs alone.
+  // These are the switches of topology/tree, or the blocks of topology/block, whose nodes are theirs alone.
   std::vector<SlurmSwitch> switches;
   bool has_blocks = false;
-  // Of topology/block: how many nodes the blocks of each level have; empty: not said.
+  // topology/block says here how many nodes the blocks of each level have; empty: not said.
   std::vector<std::uint64_t> block_sizes;
   std::int64_t block_sizes_line = 0;
   std::vector<std::string> notes;  // sentences for the user: what was found and means nothing
@@ -34,8 +34,8 @@ struct SlurmTopology {
 // with what was found and what was expected.
 SlurmTopology read_slurm(std::string_view text, const std::string& file);
 
-// The same from topology.yaml, as topology.yaml(5) has it: of the topologies it lists the one called `which`;
-// "auto": the one with cluster_default, else the first.
+// Reads topology.yaml, as topology.yaml(5) has it: of the topologies it lists the one called `which`; "auto":
+// the one with cluster_default, else the first. Throws as read_slurm() does.
 SlurmTopology read_slurm_yaml(std::string_view text, const std::string& file, const std::string& which);
 // Is this topology.yaml, by the file's name and what the text begins with?
 bool is_slurm_yaml(std::string_view text, const std::string& file);

@@ -12,7 +12,8 @@ namespace weft::topologies {
 // A file may list this many names, each time one is listed.
 inline constexpr std::size_t kMostSlurmNames = std::size_t{1} << 22;
 
-// Of one file. Each throws InputError without a place.
+// A SlurmNames is for the names of one file, which it counts. Each function throws InputError without a
+// place.
 class SlurmNames {
  public:
   // A hostlist; each name as check() wants it, and no more in the file than there may be.

@@ -1,4 +1,4 @@
-// The table of families in topologies/README.md, worked out from the families themselves.
+// The table of families in topologies/FAMILIES.md, worked out from the families themselves.
 #pragma once
 
 #include <string>

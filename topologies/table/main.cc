@@ -1,4 +1,4 @@
-// Prints the table of families for topologies/README.md; --write puts it there, between its two marks.
+// Prints the table of families for topologies/FAMILIES.md; --write puts it there, between its two marks.
 #include <cstdio>
 #include <fstream>
 #include <iterator>

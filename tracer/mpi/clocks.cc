@@ -42,8 +42,9 @@ int number_in(const char* name) {
   return text == nullptr ? 0 : atoi(text);
 }
 
-// The same answer at all ranks of a run, as far as launchers allow: a rank without the tracer would never
-// answer. Open MPI's mpirun hands variables to other hosts only when told (-x), so the tracer may be on some.
+// Gives the same answer at all ranks of a run, as far as launchers allow: a rank without the tracer would
+// never answer. Open MPI's mpirun hands variables to other hosts only when told (-x), so the tracer may be on
+// some.
 bool is_wanted(int size) {
   const char* said = getenv("WEFT_TRACE_CLOCKS");
   if (said != nullptr && *said != '\0') return strcmp(said, "0") != 0;

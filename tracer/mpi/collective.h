@@ -61,7 +61,8 @@ class Collective {
   }
   // Whether this process is the root: it alone in its group has the arguments "significant at root".
   bool at_root() const { return inter() ? root_ == kRootHere : root_ == comm_->rank; }
-  // Of an intercommunicator: takes part at all, and on the side that is not the root's.
+  // Tells whether this process is on the root's side of an intercommunicator, where all but the root take no
+  // part.
   bool in_root_group() const { return inter() && (root_ == kRootHere || root_ == kProcNull); }
 
   void in_place() { flags_ |= kInPlace; }

@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kLongNs = 50'000;
 // A reading without one, so that interrupts and the like don't add up.
 inline constexpr std::uint64_t kReadingEveryNs = 1'000'000;
 
-// Of one thread, used by it alone.
+// Each thread has its own, which it alone uses.
 class CoreTime {
  public:
   // From now on; `now_ns` is CLOCK_MONOTONIC.

@@ -17,7 +17,7 @@ namespace {
 // which a process of several threads waits 10 ms and more.
 constexpr rlim_t kHigh = 60;
 
-// The same file behind a number that the program does not get for a file of its own soon.
+// Puts the file behind a number that the program does not get for a file of its own soon.
 int out_of_the_way(int descriptor) {
   if (descriptor < 0) return -1;
   rlimit limit{};

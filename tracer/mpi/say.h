@@ -7,7 +7,7 @@ namespace weft::trace {
 // may have a data file of its own there. `errno` stays.
 __attribute__((format(printf, 1, 2))) void say(const char* format, ...);
 
-// The same for a text, without asking the preloaded library.
+// Writes a text, without asking the preloaded library.
 void say_itself(const char* text);
 
 // What the preloaded library gives the others, which are loaded later, under this name: say() of a whole

@@ -30,7 +30,7 @@ constexpr std::uint64_t kCountersNs = 1'000'000'000;
 // that become one record: programs that poll make millions a second.
 constexpr std::uint64_t kMaxPollGapNs = 1000;
 constexpr std::uint64_t kRecordBytes = 256;
-// Of the time off a core, what rounds to a microsecond.
+// Time off a core is told from so much on: less rounds to no microsecond.
 constexpr std::uint64_t kLeastToldNs = 500;
 constexpr std::uint32_t kNoThread = 0xFFFFFFFFu;
 

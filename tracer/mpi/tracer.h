@@ -123,7 +123,7 @@ class Call {
   std::uint64_t enter_ns() const { return enter_ns_; }
   std::uint64_t leave_ns() const { return leave_ns_; }
   int error() const { return error_; }
-  // Of a thread's first call: what begin_thread() said; else 0.
+  // Returns what begin_thread() said at a thread's first call; else 0.
   std::uint64_t thread_begins_ns() const { return thread_begins_ns_; }
   // What the thread did not run for, in the call and since its last one.
   const OffCore& off_before() const { return off_before_; }
@@ -209,7 +209,7 @@ class Record {
   }
   // What came: flags and, for a message, its source, tag and bytes, as far as they are not as posted.
   void message(const Comm* c, const MPI_Status& status, const Posted& posted, std::uint8_t flags = 0);
-  // The same of a receive that the program may have cancelled.
+  // Tells what came, or that the program has cancelled the receive.
   void message_or_cancelled(const Comm* c, const MPI_Status& status, const Posted& posted);
   // A request numbered next; the caller's record says that it was made. Null if there is none to remember.
   Request* made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
@@ -235,7 +235,8 @@ void after_init();
 // call.
 void start(const Call& call);
 #if defined(MPICH)
-// The same after MPI_Session_init; without MPI_Init the group of all processes comes from the session.
+// Opens the file after MPI_Session_init, unless it is open, and records that call; without MPI_Init the group
+// of all processes comes from the session.
 void start_session(const Call& call, MPI_Session session);
 // Before the last session is finalized, and after any has been.
 void before_session_finalize();
@@ -243,7 +244,7 @@ void end_session();
 #endif
 // Puts into the file what is kept beside it.
 void flush();
-// The same, and what all ranks do together at the end: MPI_Finalize may not return.
+// Does what all ranks do together at the end, and flushes: MPI_Finalize may not return.
 void before_finalize();
 // The program begins or ends a region (weft_region.h). A name that is too long is cut.
 void region(bool begin, const char* name);

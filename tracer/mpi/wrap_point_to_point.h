@@ -77,7 +77,7 @@ int recv(void* buffer, N count, MPI_Datatype type, int peer, int tag, MPI_Comm c
   return error;
 }
 
-// Of the two it waits for, the message it is to get.
+// An exchange waits for two messages: this names the one it is to get, and in `count` whom it sends to.
 inline About about_exchange(MPI_Comm comm, int to, int from, int in_tag) {
   About it = about(comm, from, in_tag);
   it.count = static_cast<std::uint32_t>(peer_number(to));

@@ -38,7 +38,7 @@ class Writer {
   // Opens DIRECTORY/rank-000007.wtrc (or, where that exists, rank-000007.2.wtrc and so on) for writing.
   // False, with errno, if it cannot.
   bool open(const char* directory, int rank);
-  // The same with another name than rank-000007.
+  // Opens a file with another name than rank-000007.
   bool open(const char* directory, const char* name);
   // Takes what was put for the file's header, and begins the first chunk. False, with errno, on failure; the
   // file is then removed if it has no header.

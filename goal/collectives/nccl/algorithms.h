@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kNvlsPercent = 85;
 
 std::vector<CollectiveAlgorithm> algorithms();
 
-// Of NCCL's algorithms that have no entry: why, as a sentence; "" for other names.
+// Says, as a sentence, why an algorithm of NCCL's has no entry; "" for other names.
 std::string why_no_entry(std::string_view name);
 
 // "simple", "ll" or "ll128", as the option `protocol`; nothing for other words.

@@ -13,7 +13,8 @@ namespace weft::goal::nccl {
 
 // So many messages of a call, after bundles, have a chunk each.
 inline constexpr double kManyRingMessages = 250'000;
-// Of data: as many as a node has GPUs, so that one in eight messages leaves its node, as of all.
+// A call with more messages has as many rounds of data as a node has GPUs, so that one in eight messages
+// leaves its node, as it does of all.
 inline constexpr std::uint32_t kCoarseRounds = 8;
 
 // Rounds of data that a call of this algorithm has then: kCoarseRounds, or 0: as many as it has. REQUIRES:

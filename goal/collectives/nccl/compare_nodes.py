@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How far `weft nccl explain` and replays at flow level are from what was measured between nodes, and from sends:
-medians and 90th percentiles of the errors above 64 KiB, as README.md has them.
+medians and 90th percentiles of the errors above 64 KiB, as BETWEEN_NODES.md has them.
 
   compare_nodes.py WEFT nccl_nodes.csv [--replay]
 """

@@ -16,7 +16,7 @@
 
 namespace weft::goal::nccl {
 
-// Of one protocol. Rates are of one channel, in GB/s (10^9 bytes of data).
+// These are the costs with one protocol. Rates are of one channel, in GB/s (10^9 bytes of data).
 struct ChannelCosts {
   double step_us = 0;      // a step: flags, fences, the way to the next GPU
   double short_us = 0;     // the same where no message has more than 256 bytes

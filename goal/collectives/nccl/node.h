@@ -49,9 +49,9 @@ struct Node {
   Correction correction;
   GpuCosts gpu;  // of its channels, in a run
 
-  // Of a NIC behind the PCIe slot of a GPU, whose rate it can't exceed.
+  // A NIC is behind the PCIe slot of a GPU, whose rate it can't exceed.
   double nic_through_pcie_gbs() const { return pcie_gbs > 0 && pcie_gbs < nic_gbs ? pcie_gbs : nic_gbs; }
-  // The same for messages.
+  // Messages may get less of a NIC than its rate.
   double nic_for_messages_gbs() const {
     const double nic = nic_through_pcie_gbs();
     return nic_payload_gbs > 0 && nic_payload_gbs < nic ? nic_payload_gbs : nic;
@@ -63,8 +63,8 @@ struct Node {
   }
 };
 
-// The same kind of node with another number of GPUs, and as many NICs for each as before: at least one, if
-// there were any. REQUIRES: gpus >= 1.
+// Returns the same kind of node with another number of GPUs, and as many NICs for each as before: at least
+// one, if there were any. REQUIRES: gpus >= 1.
 Node with_gpus(Node node, std::uint32_t gpus);
 
 // NVIDIA's figure of a NVLink link in GB/s, as NCCL has it, by compute capability.

@@ -46,8 +46,9 @@ struct TreePlace {
   std::uint32_t children = 0;  // how many of them
 };
 TreePlace tree_place(const CollectiveCall& call, std::uint32_t channel);
-// The same in the tree of a channel that joins the GPUs of one place in all nodes (NVLS tree): even channels
-// have the one, odd channels the other. REQUIRES: as many GPUs in each node, or one node.
+// Finds the rank's neighbours in the tree of a channel that joins the GPUs of one place in all nodes (NVLS
+// tree): even channels have the first tree of nodes, odd channels the second. REQUIRES: as many GPUs in each
+// node, or one node.
 TreePlace rail_tree_place(const CollectiveCall& call, std::uint32_t channel);
 
 }  // namespace weft::goal::nccl

@@ -48,7 +48,7 @@ class Tuner {
   // Throws InputError if the node can't be (no GPU, no rate …) or a setting is out of bounds.
   Tuner(const Node& node, const Settings& settings);
 
-  // The same for nodes of which so many GPUs, with their share of the NICs, are of the group.
+  // Returns a tuner for nodes of which so many GPUs, with their share of the NICs, are of the group.
   Tuner on_nodes_of(std::uint32_t gpus) const { return {with_gpus(node_, gpus), settings_}; }
 
   // Does NCCL tune this kind? (The others are sends and receives, or not there.)

@@ -44,7 +44,7 @@ std::uint64_t nvls_chunk(Shape shape, std::uint64_t total, std::uint32_t nodes, 
   return chunk;
 }
 
-// Of the channel with the most, which a chunk's length follows from.
+// Returns the bytes of the channel with the most, which a chunk's length follows from.
 std::uint64_t bytes_of_channel(const CollectiveCall& call) {
   const Collective& collective = *call.collective;
   if (!has_counts(collective.kind)) return ChannelShares({0, collective.bytes}, call, 2).most_bytes();

@@ -34,7 +34,8 @@ enum class Shape : std::uint8_t { kRing, kChain, kTree, kPat, kNvls, kNvlsTree }
 // (times the ranks for allgather and reduce_scatter); `ranks_per_node`: at least 1.
 std::uint64_t chunk_bytes(Shape shape, CollectiveKind kind, WireFormat format, std::uint64_t total,
                           std::uint32_t ranks, std::uint32_t ranks_per_node);
-// Of this call: the option `chunk`, or that; of all channels of a bundle together.
+// Returns the chunk of this call: what the option `chunk` says, else the longest; for all channels of a
+// bundle together.
 std::uint64_t chunk_bytes(Shape shape, const CollectiveCall& call);
 
 // The share of a vector that a channel has. Channels get whole cells, as even as can be; with fewer cells

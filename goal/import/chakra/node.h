@@ -24,7 +24,7 @@ struct ChakraNode {
   std::optional<std::int64_t> comm_size, comm_src, comm_dst, comm_tag, num_ops, tensor_size, stream;
   std::string pg_name;
   bool involves_part = false;  // involved_dim leaves out a dimension of the machine
-  // Of files that we wrote ourselves (goal/chakra/README.md).
+  // Files that we wrote ourselves have these (goal/chakra/README.md).
   std::optional<std::int64_t> cpu, nic, root, element_bytes, block_bytes;
   std::vector<std::uint64_t> counts, receive_counts, start_deps;
   std::optional<std::vector<std::uint64_t>> end_deps;

@@ -17,7 +17,7 @@ class ByteStream {
  public:
   // Throws InputError if the file can't be opened.
   explicit ByteStream(const std::string& path);
-  // The same of a text in memory; `name` stands for its path in messages.
+  // Takes a text in memory; `name` stands for its path in messages.
   ByteStream(std::string_view text, const std::string& name);
   ~ByteStream();
   ByteStream(const ByteStream&) = delete;

@@ -33,7 +33,7 @@ struct JsonHandlers {
 // What handlers throw goes through; handlers that are empty are left out.
 void read_json(const std::string& path, const std::vector<std::string>& arrays, const JsonHandlers& handlers,
                const JsonLimits& limits = {});
-// The same of a text that stood in something else; `name` says in what, for messages.
+// Reads a text that stood in something else; `name` says in what, for messages.
 void read_json_text(std::string_view text, const std::string& name, const std::vector<std::string>& arrays,
                     const JsonHandlers& handlers, const JsonLimits& limits = {});
 

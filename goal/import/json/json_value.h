@@ -51,8 +51,8 @@ class JsonValue {
   // any other.
   std::optional<std::int64_t> integer() const;
   std::optional<std::uint64_t> unsigned_integer() const;
-  // The same of what a file may leave out: `otherwise` if it's missing or null. What is there and no such
-  // value throws InputError with the member's name; read_json() adds the place.
+  // These read what a file may leave out: they give `otherwise` if it's missing or null. For what is there
+  // and no such value they throw InputError with the member's name; read_json() adds the place.
   std::int64_t integer_or(std::int64_t otherwise) const;
   std::uint64_t unsigned_or(std::uint64_t otherwise) const;
   bool boolean_or(bool otherwise) const;

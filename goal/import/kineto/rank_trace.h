@@ -68,7 +68,8 @@ struct RankTrace {
   std::vector<GpuEvent> gpu;
   std::vector<SyncRecord> syncs;
   std::vector<CommCall> calls;
-  // Of calls, by the id of the function call that PyTorch recorded (rf_id of an execution trace).
+  // Gives the index of a call by the id of the function call that PyTorch recorded (rf_id of an execution
+  // trace).
   std::unordered_map<std::uint64_t, std::uint32_t> call_of_function;
   std::vector<StepRange> steps;
   std::vector<std::int64_t> stream_numbers;  // of each stream index, as in the trace

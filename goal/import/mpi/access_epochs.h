@@ -25,7 +25,7 @@ struct MeetingPoint {
 };
 
 struct AccessWindow {
-  // Of the target of an operation.
+  // Keeps how the rank stands with one target of its operations.
   struct Target {
     bool locked = false, started = false;
     bool unacknowledged = false;  // something was put there since the last flush

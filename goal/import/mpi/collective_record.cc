@@ -112,7 +112,7 @@ Collective collective_of(const TraceRecord& record) {
     case Function::kReduce_scatter_block:
       collective.bytes = record.recv_posted_bytes();
       break;
-    // Of a gather the root looks at the receive side only, the others at the send side only.
+    // A rank without a receive side, as all but the root of a gather, sends a block of the same size.
     case Function::kGather:
     case Function::kScatter:
       collective.bytes = record.recv_posted_bytes() > 0 ? record.recv_posted_bytes() : record.bytes();

@@ -13,7 +13,7 @@ bool is_by_counts(trace::Function function);
 // What the call does, but for its communicator (0). REQUIRES: the record's shape is kCollective or
 // kCollectiveRequest, over an intracommunicator.
 Collective collective_of(const TraceRecord& record);
-// The same of one among neighbors.
+// Returns what a collective among neighbors does, but for its communicator (0).
 Collective neighbor_collective_of(const TraceRecord& record);
 
 }  // namespace weft::goal

@@ -33,8 +33,9 @@ class CommunicatorTable {
   // (MPI 4.0, section 6.12).
   std::uint32_t persistent_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id,
                                   std::uint32_t made);
-  // Of intercommunicator `id` of that file: the graph's numbers for the collectives of the group that this
-  // rank is in, in the order of that group, and for the messages that these need between the groups.
+  // These two are for intercommunicator `id` of that file: they give the graph's numbers for the collectives
+  // of the group that this rank is in, in the order of that group, and for the messages that these need
+  // between the groups.
   std::uint32_t group_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id);
   std::uint32_t between_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id);
 

@@ -29,7 +29,7 @@ OneSidedTraffic one_sided_traffic(const std::vector<std::filesystem::path>& file
 // Puts what an import of MPI calls met, and could not replay, into `info`.
 void report_notes(const ImportNotes& notes, PackInfo& info);
 
-// The same as an entry of the list of importers.
+// Returns this importer's entry for the list of importers.
 Importer mpi_importer();
 
 }  // namespace weft::goal

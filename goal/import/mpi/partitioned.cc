@@ -90,7 +90,7 @@ void Partitioned::ready(RankProgram::Thread& thread, const TraceRecord& record) 
   }
 }
 
-// Of the sender's partitions those that have bytes of the receiver's.
+// Waits for those of the sender's partitions that have bytes of the receiver's.
 void Partitioned::arrived(RankProgram::Thread& thread, const TraceRecord& record) {
   const auto found = requests_.find(record.request);
   if (found == requests_.end() || record.ready.empty()) return;

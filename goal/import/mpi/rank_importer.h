@@ -77,7 +77,7 @@ class RankImporter {
   // The end of MPI_Init and the start of MPI_Finalize, or the end of the last call, on the host's clock.
   std::uint64_t begin_ns() const { return program_.begin_ns(); }
   std::uint64_t end_ns() const { return program_.end_ns(); }
-  // Of the first thread, until here.
+  // Tells where the first thread's time went until here.
   const TimeSplit& split() const { return program_.split(); }
 
  private:

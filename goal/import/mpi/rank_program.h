@@ -68,7 +68,7 @@ class RankProgram {
   OpIndex nonblocking(Thread& thread, const Op& op);
   // The thread's next operation waits for `op` to finish.
   void join(Thread& thread, std::uint16_t cpu, OpIndex op);
-  // The same for a thread by number, which has made a call.
+  // Takes the thread by its number; it must have made a call.
   void join(std::uint32_t thread, OpIndex op) {
     join(threads_[thread], static_cast<std::uint16_t>(thread), op);
   }
@@ -88,7 +88,7 @@ class RankProgram {
   // Where the whole run begins and ends, on its host's clock.
   std::uint64_t begin_ns() const { return init_ns_; }
   std::uint64_t end_ns() const { return std::max(init_ns_, last_ns_); }
-  // Of the first thread.
+  // Tells where the first thread's time went.
   const TimeSplit& split() const { return split_; }
   // MPI_Init or its like has been left. False if it was not the first.
   bool initialized(std::uint64_t leave_ns) {

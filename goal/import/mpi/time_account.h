@@ -31,7 +31,7 @@ struct TimeAccount {
 struct Shares {
   double mean = 0, least = 0, most = 0;
 };
-// Of ranks with their parts and wholes, by rank.
+// Takes the ranks' parts and wholes, by rank.
 Shares shares_of(const std::vector<std::uint64_t>& parts, const std::vector<std::uint64_t>& wholes);
 
 // The whole account in sentences, for people. Empty where no rank has any time.

@@ -26,7 +26,7 @@ struct TimeSplit {
   std::uint64_t calls_ns = 0;    // in the calls that are replayed
   // How much of gaps and calls the thread did not run for.
   trace::OffCore gaps_off, calls_off;
-  // Of the gaps what became compute.
+  // So much of the gaps became compute.
   std::uint64_t compute_ns = 0;
 
   void add_gap(std::uint64_t passed_ns, std::uint64_t of_it_compute_ns, const trace::OffCore& off) {

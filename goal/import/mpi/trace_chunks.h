@@ -52,7 +52,7 @@ class TraceChunks {
   }
   std::int64_t signed_varint() { return trace::unzigzag(varint()); }
   std::uint64_t varint_at_most(std::uint64_t most, const char* what);
-  // Of a list, whose items have at least a byte each.
+  // Reads the length of a list, whose items have at least a byte each.
   std::uint64_t length(const char* what) { return varint_at_most(left(), what); }
   std::int32_t small_signed(const char* what);
   std::string text();

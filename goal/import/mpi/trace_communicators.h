@@ -25,7 +25,7 @@ class TraceCommunicators {
 
   // The one that had it last; kNoComm where that isn't known.
   std::uint32_t of_handle(std::uint64_t handle) const;
-  // Of the remote group over an intercommunicator. Constants of the format stay.
+  // `rank` is one of the remote group if `comm` is an intercommunicator. Constants of the format stay.
   std::int32_t world_rank(std::uint32_t comm, std::int32_t rank) const;
 
  private:

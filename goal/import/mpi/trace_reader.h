@@ -44,7 +44,8 @@ class TraceReader {
   // next() returned last, or before the end.
   std::vector<TraceRegionEvent> take_region_events() { return std::exchange(region_events_, {}); }
 
-  // The same of threads that have ended.
+  // Returns the ends of threads read since it was last called: they came before the record that next()
+  // returned last, or before the end.
   std::vector<TraceThreadEnd> take_thread_ends() { return std::exchange(thread_ends_, {}); }
 
   // These hold once next() has returned false.

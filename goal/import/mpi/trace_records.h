@@ -88,7 +88,8 @@ struct TraceRecord {
   // For how long the thread did not run between its last call and this one, and in this one. Where
   // facts() are empty, nothing is known of it.
   trace::OffCore off_before, off_inside;
-  // Of the first call of a thread other than 0: processor time of the process when it was entered; else 0.
+  // In the first call of a thread other than 0 this is the processor time of the process when it was entered;
+  // else 0.
   std::uint64_t thread_begins_cpu_ns = 0;
 
   // Collectives. `root` is a rank of the communicator (of the remote group over an intercommunicator), or
@@ -141,8 +142,8 @@ struct TraceRecord {
 // A communicator this rank belongs to.
 struct TraceCommunicator {
   std::uint32_t id = 0;  // within this file; equals its index in communicators()
-  // The same number in the files of all members, and different for different communicators (a 64-bit hash of
-  // parent, members and how many like it came before).
+  // This is the same number in the files of all members, and different for different communicators (a 64-bit
+  // hash of parent, members and how many like it came before).
   std::uint64_t key = 0;
   std::uint32_t parent = trace::kNoComm;
   std::vector<std::int32_t> ranks;  // world ranks in communicator order (kOutsideWorld: a spawned process)

@@ -30,8 +30,8 @@ struct FunctionUse {
   std::string name;
   Coverage coverage = Coverage::kDecoded;
   std::uint64_t calls = 0;
-  // Of its calls' messages: sent (all sending calls, Sendrecv too) or received; what a rank hands in to a
-  // collective.
+  // Counts the bytes of its calls' messages, sent (by all sending calls, Sendrecv too) or received, and what
+  // a rank hands in to a collective.
   std::uint64_t bytes = 0;
   std::uint64_t ns = 0;  // inside, over all ranks; 0 where not timed, and of MPI_Init and MPI_Finalize
 };
@@ -113,8 +113,8 @@ struct TraceSummary {
   std::set<std::string> hosts, libraries, programs;
   HostClocks clocks;
   std::set<std::pair<std::uint32_t, std::uint32_t>> places;  // world size and rank of each file
-  // Of programs that another one in the folder has started (MPI_Comm_spawn): they are in no `places`. Where
-  // all files are such, the folder has but one of those programs, and they count as any.
+  // Counts the ranks of programs that another one in the folder has started (MPI_Comm_spawn): they are in no
+  // `places`. Where all files are such, the folder has but one of those programs, and they count as any.
   std::uint64_t spawned = 0;
 
   bool one_run() const {

@@ -27,7 +27,8 @@ class TwoGroups {
   // REQUIRES: has(record.function), over an intercommunicator with no process outside of the world.
   OpIndex replay(RankProgram::Thread& thread, const TraceRecord& record,
                  const std::vector<TraceCommunicator>& known);
-  // The same of an agreement on a new communicator's context over intercommunicator `id`.
+  // Adds what this rank does in an agreement on a new communicator's context over intercommunicator `id`, and
+  // returns what replay() does.
   OpIndex agree(RankProgram::Thread& thread, const TraceRecord& record, std::uint32_t id,
                 const std::vector<TraceCommunicator>& known);
 
@@ -58,7 +59,7 @@ class TwoGroups {
   const std::uint32_t rank_;
   CommunicatorTable& communicators_;
   RankProgram& program_;
-  // Of the call at hand: each stage begins when the one before has ended.
+  // The members down to tag_ are of the call at hand. Each stage begins when the one before has ended.
   std::vector<std::vector<Op>> stages_;
   const TraceCommunicator* groups_ = nullptr;
   std::uint32_t local_ = 0, between_ = 0;  // the graph's numbers

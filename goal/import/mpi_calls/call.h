@@ -42,7 +42,7 @@ struct MpiCall {
   // counts that MPI does not look at may be anything. A kUndecoded one has `name`.
   TraceRecord record;
   std::uint64_t comm = kNoHandle, new_comm = kNoHandle;
-  // Of formats that say with each communicator who calls, and how many there are; else 0.
+  // Formats that say with each communicator who calls, and how many there are, set these; else they are 0.
   std::uint32_t comm_rank = 0, comm_size = 0;
   CommCreation creation;  // of calls that make a communicator
   std::string name;       // that record.name points to

@@ -25,7 +25,7 @@ struct NcclImportOptions {
 Graph import_nccl(const std::filesystem::path& directory, const NcclImportOptions& options = {},
                   PackInfo* info = nullptr);
 
-// The same as an entry of the list of importers.
+// Returns this importer's entry for the list of importers.
 Importer nccl_importer();
 
 }  // namespace weft::goal

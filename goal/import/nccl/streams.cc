@@ -84,7 +84,7 @@ StreamImporter::StreamImporter(const NcclWorld& world, Rank rank, std::uint16_t 
   if (own != file_.threads_of_device.end()) notes_.add(NcclNote::kSharedThreads, own->second.size());
 }
 
-// Of a process with several GPUs, does the call have to do with this one?
+// Tells whether the call has to do with this GPU, as a process may have several.
 bool StreamImporter::concerns(const TraceRecord& record) const {
   if (!shares_process_) return true;
   const std::int64_t first = record.device.fields[0];
@@ -303,7 +303,7 @@ void StreamImporter::wait_for(const TraceRecord& record, const Tail& tail) {
   if (tail.capture == nullptr) threads_.wait_for(record, tail.ops);
 }
 
-// Of no length until its time comes.
+// A computation has no length until its time comes.
 StreamImporter::Work StreamImporter::computation(const Stream& on) const {
   return {.cpu = on.cpu,
           .op = {.kind = OpKind::kCalc, .cpu = on.cpu, .value = 0},

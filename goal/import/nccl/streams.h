@@ -120,7 +120,7 @@ class StreamImporter {
   std::map<std::uint64_t, OpIndex> computations_;  // by number of the stream operation: its time comes later
   std::map<std::uint64_t, std::uint32_t> tags_;    // messages so far by communicator, peer and direction
   std::uint64_t stream_operations_ = 0;
-  // Of a file that has the profiler's view only: what is launched together.
+  // These tell what is launched together where a file has the profiler's view only.
   TraceRecord last_profiled_;
   std::int64_t profiled_group_ = 0;
 };

@@ -224,8 +224,8 @@ bool has_rows(const ForeignDatabase& database, const std::string& table) {
   return rows.next();
 }
 
-// Of a table that is read its other columns, of another one those that by name tell sizes, rates or times, or
-// the table if there are none.
+// Counts what is not read: in a table that is read the other columns, in another one those that by name tell
+// sizes, rates or times, or the table if there are none.
 void note_unread(const ForeignDatabase& database, const std::string& table, Unread& unread) {
   const bool known = is_read(table, "start") || is_read(table, "id");
   bool any = false;

@@ -48,7 +48,7 @@ struct TrainingLayout {
 // The communicators of some axes of a layout, in a builder.
 class TrainingGroups {
  public:
-  // Of axes that were not added, and of groups of one rank, there are none.
+  // There are no communicators for axes that were not added, nor for groups of one rank.
   TrainingGroups(const TrainingLayout& layout, GraphBuilder& builder) : layout_(layout), builder_(builder) {}
   void add(TrainingAxis axis);
   // REQUIRES: the axis was added, its groups have more than one rank, and the rank is in one.

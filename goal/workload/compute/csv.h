@@ -18,7 +18,7 @@ class CsvReader {
   CsvReader(std::string_view text, std::string file_name, std::vector<std::string> wanted);
   // Goes to the next row; false at the end. Throws if it has another number of cells than the header.
   bool next();
-  // Of this row. The column must be one of those wanted.
+  // Returns the cell of this row. The column must be one of those wanted.
   std::string_view text(std::string_view column) const;
   // Throws if the cell is no finite number above 0.
   double number(std::string_view column) const;

@@ -22,7 +22,7 @@ enum class Chain : std::uint8_t {
   kSendBackward,
   kReceiveForward,
   kReceiveBackward,
-  // Of a stage's second chunk, where that has other neighbors.
+  // A stage's second chunk has these where its neighbors are others than the first one's.
   kSendForward2,
   kSendBackward2,
   kReceiveForward2,
@@ -74,7 +74,8 @@ class Emitter {
                 std::uint32_t comm, Event after);
   Event chained(Chain chain, OpIndex op, Event after);
   void edge(Event first, OpIndex dependent);
-  // Of the second stream behind those of the first.
+  // The second stream has slots of its own behind those of the first, but only for what it computes and what
+  // a layer sends.
   std::size_t slot(Chain chain) const {
     return static_cast<std::size_t>(chain) + (chain <= Chain::kExpertIntranode ? stream_ * kChains : 0);
   }

@@ -9,7 +9,7 @@
 namespace weft::goal::llm {
 namespace {
 
-// Of this layer's experts, by their number.
+// Returns the shares of this layer's experts, by their number: each layer has an order of its own.
 std::vector<double> shares_of_layer(const Training& training, std::uint32_t layer,
                                     const std::vector<double>& shares) {
   RandomStream random(training.seed, layer);

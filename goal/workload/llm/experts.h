@@ -25,13 +25,13 @@ std::vector<double> expert_shares(std::uint32_t experts, std::uint32_t top_k, do
 double nodes_of_token(std::uint32_t experts, std::uint32_t top_k, std::uint32_t nodes, std::uint32_t groups,
                       std::uint32_t most);
 
-// Of a layer. All ranks of a group send alike, in all micro-batches and steps: which experts are popular is a
-// property of the layer, and changes slowly.
+// A layer has one load, as all ranks of a group send alike, in all micro-batches and steps: which experts are
+// popular is a property of the layer, and changes slowly.
 struct ExpertLoad {
   std::vector<std::uint64_t> copies;  // from each rank of the group to each one, its own among them
   std::vector<ExpertTimes> times;     // of each rank of the group with what it gets
 };
-// Of each layer; empty if all experts get as many tokens.
+// Returns one for each layer; none if all experts get as many tokens, or if one rank has them all.
 std::vector<ExpertLoad> expert_loads(const Training& training);
 
 }  // namespace weft::goal::llm

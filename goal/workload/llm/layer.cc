@@ -27,7 +27,7 @@ std::uint64_t block(const Training& training, std::uint64_t bytes, std::uint32_t
   return (copies * bytes + ranks - 1) / ranks;
 }
 
-// The same for the rank in its place in each node: a copy of each token that goes there.
+// Returns the bytes for the rank in the same place of each node: a copy of each token that goes there.
 std::uint64_t node_block(const Training& training, std::uint64_t bytes) {
   const double copies = static_cast<double>(training.own_tokens()) * training.token_nodes;
   return static_cast<std::uint64_t>(
@@ -216,7 +216,7 @@ void LayerProgram::head_forward() {
   emitter_.compute(times_.head.before);
   enter();
   emitter_.compute(times_.head.in);
-  // Of each token the largest logit, that of the right word, and the sum of all.
+  // Ranks find together each token's largest logit, that of the right word, and the sum of all.
   for (int i = 0; i < 3 && training_.layout.tensor > 1; ++i) {
     emitter_.wait(emitter_.collective(Chain::kTensor,
                                       {.kind = CollectiveKind::kAllreduce,

@@ -33,8 +33,8 @@ class LayerProgram {
   }
   void enter();
   void leave();
-  // The same with the product that takes what was gathered, or makes what is reduced: with `tp_overlap` piece
-  // by piece while the others move.
+  // These include the product that takes what was gathered, or makes what is reduced: with `tp_overlap` it
+  // goes piece by piece while the others move.
   void enter(double product_ns);
   void leave(double product_ns);
   double piece(double product_ns) const { return product_ns / training_.layout.tensor; }

@@ -44,8 +44,8 @@ struct Layout {
   // Experts are divided among so many ranks of a stage, which stand side by side in the order tensor,
   // context, data; none is divided further.
   std::uint32_t expert = 1;
-  // Of those, so many in turn are in a node, and tokens go from node to node, and on from there; 0: each rank
-  // sends to each other one.
+  // So many neighbors among the ranks that divide the experts are in a node, and tokens go from node to node,
+  // and on from there; 0: each rank sends to each other one.
   std::uint32_t expert_node = 0;
   RankOrder order = RankOrder::kMegatron;
   // Stages s and pipeline-1-s have the same weights: a group of data parallelism is of both.
@@ -83,7 +83,7 @@ class Groups {
  public:
   // `tied`: there is an embedding axis.
   Groups(const Layout& layout, bool tied, GraphBuilder& builder);
-  // Of that rank's group; kWorld if it is alone in it.
+  // Returns the number for that rank's group; kWorld if it is alone in it.
   std::uint32_t communicator(Axis axis, const Place& place) const;
 
  private:

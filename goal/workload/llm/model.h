@@ -24,7 +24,7 @@ struct ModelShape {
   bool dropout = false;
   bool tied = false;  // the head's weights are the embedding's
 
-  // Of layers from `dense_layers` on; 0: there are none. Shared ones see all tokens.
+  // Layers from `dense_layers` on have experts, unless `experts` is 0. Shared ones see all tokens.
   std::uint32_t experts = 0, top_k = 0, expert_ffn = 0, shared_experts = 0, dense_layers = 0;
   // A token takes experts of `top_groups` of so many groups of neighbors; 0: of any.
   std::uint32_t expert_groups = 0, top_groups = 0;
@@ -59,17 +59,17 @@ struct Weights {
   std::uint64_t split = 0, whole = 0;
   std::uint64_t all() const { return split + whole; }
 };
-// Of one layer, with the norm before each block. `experts`: of a layer that has some: the router and the
-// shared ones.
+// These count the parameters of one layer, with the norm before each block. `experts`: the layer has some, of
+// which the router and the shared ones are counted here.
 Weights attention_parameters(const ModelShape& model);
 Weights mlp_parameters(const ModelShape& model, bool experts);
-// Of all experts of a layer but the shared ones.
+// Counts the parameters of all experts of a layer but the shared ones.
 std::uint64_t expert_parameters(const ModelShape& model);
 Weights embedding_parameters(const ModelShape& model);
 // With the last norm. A tied head has no weights of its own.
 Weights head_parameters(const ModelShape& model);
 std::uint64_t parameters(const ModelShape& model);
-// Of the experts, only those that a token passes through.
+// Counts all parameters, but of the experts only those that a token passes through.
 std::uint64_t active_parameters(const ModelShape& model);
 
 // FLOPs forward of so many sequences. Training takes three times as many, four with full recomputation.

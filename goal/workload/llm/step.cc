@@ -219,7 +219,7 @@ class StepProgram {
     const Action action_;
     const Chunk& chunk_;
     std::size_t at_;
-    // Of FSDP: the unit whose weights are there, and the one that is fetched ahead.
+    // FSDP has these: the unit whose weights are there, and the gathering of the one that is fetched ahead.
     std::size_t gathered_ = SIZE_MAX;
     Event next_gather_ = kNothing;
   };
@@ -264,7 +264,7 @@ class StepProgram {
     collective.element_bytes = static_cast<std::uint32_t>(each);
     return emitter_.collective(chain, collective, after);
   }
-  // Of dense weights and of experts.
+  // Exchanges dense weights and those of experts apart, as they have groups of their own.
   template <typename Use>
   void exchange_both(Chain chain, CollectiveKind kind, const RankWeights& weights, std::uint64_t each,
                      Event after, const Use& use) {

@@ -15,7 +15,7 @@ struct BlockTimes {
   double before_backward = 0;
 };
 
-// Of the experts that a rank has.
+// Says how long the experts of a rank take together.
 struct ExpertTimes {
   double forward = 0, by_inputs = 0, by_weights = 0;
 };
@@ -31,7 +31,7 @@ struct Times {
 Times times_of(const Training& training);
 // With so many tokens for a rank's experts, evenly divided among them.
 ExpertTimes expert_times(const Training& training, std::uint64_t tokens);
-// Of the weights that a rank of the stage has.
+// Returns the time for the weights that a rank of the stage has.
 double optimizer_ns(const Training& training, std::uint32_t stage);
 
 }  // namespace weft::goal::llm

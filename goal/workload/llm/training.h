@@ -77,7 +77,7 @@ struct Chunk {
 // Which layers chunk number n of all has. Even if that goes, else with the embedding and the head counted as
 // a layer each. A chunk may come out empty.
 Chunk chunk_of(const ModelShape& model, std::uint32_t chunks, std::uint32_t n);
-// The same of a stage's chunks, as the schedule has them.
+// Tells which layers a chunk of a stage has, numbered as the schedule has them.
 Chunk stage_chunk(const Training& training, std::uint32_t stage, std::uint32_t chunk);
 
 // Parameters that a rank has of something.
@@ -93,7 +93,7 @@ RankWeights attention_weights(const Training& training);
 RankWeights mlp_weights(const Training& training, std::uint32_t layer);
 RankWeights embedding_weights(const Training& training);
 RankWeights head_weights(const Training& training);
-// Of all chunks of a stage.
+// Adds up all chunks of a stage.
 RankWeights stage_weights(const Training& training, std::uint32_t stage);
 
 // What a device has to hold, in bytes.
@@ -101,8 +101,8 @@ struct DeviceMemory {
   double weights = 0, gradients = 0, optimizer = 0, activations = 0;
   double all() const { return weights + gradients + optimizer + activations; }
 };
-// Of a rank of the stage. Activations as in V. Korthikanti et al., 2022, without the scores of attention,
-// which fused kernels don't keep.
+// Counts what a rank of the stage holds. Activations are as in V. Korthikanti et al., 2022, without the
+// scores of attention, which fused kernels don't keep.
 DeviceMemory device_memory(const Training& training, std::uint32_t stage);
 // Activations of one layer and micro-batch. `scores`: attention keeps them, and their dropout mask.
 double layer_activations(const Training& training, std::uint32_t layer, bool scores = false);

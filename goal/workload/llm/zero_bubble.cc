@@ -73,7 +73,8 @@ std::vector<Action> zero_bubble(const Schedule& schedule, std::uint32_t stage) {
 
 std::vector<Action> zero_bubble_v(const Schedule& schedule, std::uint32_t stage) {
   const std::uint32_t stages = schedule.stages, behind = stages - stage;
-  // Of fewer micro-batches than fill the pipeline those are left out that aren't there.
+  // The order is made for enough micro-batches to fill the pipeline; those that aren't there are left out in
+  // the end.
   const std::uint32_t micro_batches = std::max(2 * stages - 1, schedule.micro_batches);
   Order order;
   times(2 * behind - 1, [&] { order.forward(0); });

@@ -83,7 +83,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     const std::uint32_t from = port(out).next_from();
     if (from != kMadeHere) port(from).own.returned.prefetch();
   }
-  // Of the channels whose first packet fits, the one whose packet came first, or is oldest.
+  // Takes from the channels whose first packet fits the one that came first, or is oldest.
   Next next(PortId out, NodeActions& node) override {
     Port& each = port(out);
     each.held = 0;
@@ -191,7 +191,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   }
   // The channels that a packet of this host's may be in.
   std::uint32_t data_lanes() const { return selection_ == Selection::kByFlow ? lanes() : 1; }
-  // Of the first `count` channels.
+  // Gives the most credits that any of the first `count` channels has.
   std::uint64_t most_credits(PortId out, std::uint32_t count) const {
     const auto first = credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes());
     return *std::max_element(first, first + count);
@@ -211,7 +211,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     });
     return found;
   }
-  // Of a packet that came through (in, lane) and leaves through `out` at `departure`.
+  // Returns the room of a packet that came through (in, lane) and leaves through `out` at `departure`.
   void return_room(PortId in, PortId out, std::uint32_t lane, std::uint32_t bytes, Time departure,
                    NodeActions& node) {
     const std::uint32_t content = lane | bytes << kChannelBits;

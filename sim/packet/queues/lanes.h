@@ -72,7 +72,8 @@ class LaneQueues : public NodeQueues {
   };
   // One cache line: all that a packet touches which doesn't wait.
   struct alignas(64) Port {
-    // Of the packet that was sent last: where it came from, the lane it left in.
+    // All of these but `rule` are of the packet that was sent last: the port and lane it came from, the lane
+    // it left in.
     Time departure;
     std::uint32_t sent_bytes : 22 = 0;  // 0: nothing so far
     std::uint32_t rule : 10 = 0;        // index: when to mark

@@ -18,7 +18,7 @@ QueueRule marking_rule(const Parameters& parameters, const QueueSite& site);
 std::vector<ParameterSpec> threshold_parameters(const std::string& limit);
 QueueRule marking_below(const Parameters& parameters, std::uint64_t limit_bytes);
 
-// The same at a share of all limits, with room for a full packet.
+// Scales all limits of a rule, and leaves room for a full packet.
 QueueRule scaled(QueueRule rule, double share, std::uint32_t packet_bytes);
 
 // Is a data packet marked that finds `bytes` in the queue?

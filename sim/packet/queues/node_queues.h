@@ -69,9 +69,9 @@ class NodeActions {
   // latency and the transmission of control_bytes later. Such frames pass by all packets and take no room on
   // the wire.
   virtual void send_frame(PortId port, std::uint32_t content) = 0;
-  // The same for room in a buffer that the packet now being sent through `out` leaves at `when`, in or after
-  // now(). To be called unless the other end reads it (NodeQueues::room_to_read); it may be read in another
-  // partition, without a frame.
+  // Tells the node at the other end of the port's cable of room in a buffer that the packet now being sent
+  // through `out` leaves at `when`, in or after now(). To be called unless the other end reads it
+  // (NodeQueues::room_to_read); it may be read in another partition, without a frame.
   virtual void return_room(PortId port, PortId out, std::uint32_t content, Time when) = 0;
   // NodeQueues::look() is to be called for the port at `when`, after now().
   virtual void look_at(PortId port, Time when) = 0;
@@ -167,21 +167,21 @@ class NodeQueues : public NodeBuffers {
   // What the other end of the port's cable has sent with send_frame(), or with return_room() if it isn't
   // read.
   virtual void frame(PortId /*port*/, std::uint32_t /*content*/, NodeActions& /*node*/) {}
-  // Of a discipline that returns room, both asked once: where it will note what packets leave that came in
-  // through `port`; and where it will find that of the other end of `port`, good a frame's time later.
+  // A discipline that returns room is asked once where it will note what packets leave that came in through
+  // `port`, and told once where it will find that of the other end, good a frame's time later.
   virtual RoomReturns* room_to_read(PortId /*port*/) { return nullptr; }
   virtual void read_room(PortId /*port*/, RoomReturns* /*returns*/, Time /*frame*/) {}
   // `out` has packets and next() gave none: when will it, by the room that is on its way? Time::max(): that
   // can't be told, or not without an event.
   virtual Time ready(PortId /*out*/) const { return Time::max(); }
-  // The same for a data packet of a flow's that takes_data() refuses.
+  // When will a data packet be taken that takes_data() refuses? Time::max(): as for ready().
   virtual Time ready_for_data(PortId /*out*/) const { return Time::max(); }
 
   // Could no packet leave `out`, however free its link?
   virtual bool held(PortId /*out*/, Time /*now*/) { return false; }
   // Bytes that wait at `out`, without the packet being sent.
   virtual std::uint64_t backlog_bytes(PortId out) const = 0;
-  // Of a host: may its flows hand over a data packet for `out`? So a packet leaves its flow when it can go.
+  // May flows of a host hand over a data packet for `out`? So a packet leaves its flow when it can go.
   virtual bool takes_data(PortId out, Time /*now*/) { return backlog_bytes(out) == 0; }
 
   // What it is asked once, when it is made. Packets that find a port free and empty pass it, and it need not

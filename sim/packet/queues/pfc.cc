@@ -128,7 +128,8 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     }
   }
 
-  // Of what a flow would send now, nothing else is ahead but what may not go either.
+  // A flow's packet is refused only while data are paused or wait; control packets of another class are ahead
+  // of it anyway.
   bool takes_data(PortId out, Time) override {
     return !((port(out).held | port(out).waiting) >> (lanes() - 1) & 1);
   }

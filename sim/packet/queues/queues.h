@@ -66,7 +66,7 @@ struct Discipline {
   std::unique_ptr<NodeQueues> (*make)(const Parameters& parameters, const NodeSite& site) = nullptr;
   // What FIFO queues of one switch have in common, beside a rule that takes and marks all. Throws as above.
   std::unique_ptr<Admission> (*make_admission)(const Parameters& parameters, const NodeSite& site) = nullptr;
-  // Of a lossless one. Throws as above.
+  // Gives the rule for the virtual channels of a lossless discipline. Throws as above.
   routing::ChannelRule (*channels)(const Parameters& parameters) = nullptr;
   // Writes a rule into its parameters; for one whose rule may be left open (sim/packet/channel_choice.h).
   void (*set_channels)(const routing::ChannelRule& rule, std::map<std::string, std::string>& given) = nullptr;

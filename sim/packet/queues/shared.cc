@@ -65,7 +65,7 @@ class SharedBuffer final : public Admission {
     return {.port = &ports_[port], .more = next_departure_ps_.data()};
   }
   void prefetch_deep(PortId, PortId out) const override { ports_[out].packets.prefetch(); }
-  // Of a port that is busy alone; a packet is let in as long as it finds less.
+  // A port that is busy alone has this capacity; a packet is let in as long as it finds less.
   std::uint64_t capacity_bytes(PortId) const override {
     return reserve_ + static_cast<std::uint64_t>(alpha_ / (1 + alpha_) * static_cast<double>(pool_));
   }
@@ -99,7 +99,7 @@ class SharedBuffer final : public Admission {
     free_ += before - shared_bytes(port.packets.bytes());
     next_departure_ps_[p] = port.packets.empty() ? INT64_MAX : port.packets.front().departure_ps;
   }
-  // Of so many bytes of a port, those beyond its reserve.
+  // Tells how many of these bytes of a port are beyond its reserve.
   std::uint64_t shared_bytes(std::uint64_t bytes) const { return bytes - std::min(bytes, reserve_); }
 
   const double alpha_;

@@ -10,7 +10,8 @@
 namespace weft::placement {
 namespace {
 
-// Of the temperature: from where most exchanges are taken to where none is that makes things worse.
+// The temperature falls to this part: from where most exchanges are taken to where none is that makes things
+// worse.
 constexpr double kColdest = 1e-3;
 constexpr std::uint64_t kStepsPerTemperature = 64;
 constexpr std::uint32_t kNear = 8;                   // hosts that one may go to beside a partner's
@@ -57,7 +58,7 @@ class Annealing {
     std::swap(vertex_on_[slot_[a]], vertex_on_[slot_[b]]);
   }
 
-  // Of each host the nearest others.
+  // Lists for each host the nearest others.
   void find_nearest() {
     const auto count = static_cast<std::uint32_t>(hosts_.size());
     near_each_ = std::min(kNear, count - 1);
@@ -98,7 +99,7 @@ class Annealing {
     return b == a ? draw_pair() : std::pair(a, b);
   }
 
-  // Of the cost, if a and b changed places.
+  // Gives the change of the cost, if a and b changed places.
   double change_of(std::uint32_t a, std::uint32_t b) const {
     const std::uint32_t at_a = mapping_[a], at_b = mapping_[b];
     if (distances_.place_of(at_a) == distances_.place_of(at_b)) return 0;
@@ -114,7 +115,7 @@ class Annealing {
     return change;
   }
 
-  // Of exchanges drawn, those that make things worse.
+  // Draws exchanges, and gives half the mean change of those that make things worse.
   double mean_change() {
     double sum = 0;
     std::uint32_t count = 0;

@@ -14,7 +14,7 @@ namespace weft::placement {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
-// Of steps=auto: about this many for each node, and partners looked at in all.
+// With steps=auto there are so many for each node, but no more than look at so many partners in all.
 constexpr double kStepsEach = 100'000, kMostPartners = 4e8;
 
 // The hosts that another policy gives nodes without regard to who talks to whom.

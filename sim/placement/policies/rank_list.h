@@ -26,7 +26,8 @@ struct RankPlace {
 // "Specifying Host Nodes"; srun(1) of Slurm, --distribution.
 std::vector<RankPlace> read_rank_list(std::string_view text, const std::string& path, std::uint32_t ranks);
 
-// The same of one line of hosts, for other files; `line` is where it stands. Shorter or longer than the job.
+// Reads one line of hosts as read_rank_list() does, for other files; `line` is where it stands. It may be
+// shorter or longer than the job.
 void read_hosts(std::string_view line_text, const std::string& path, std::int64_t line, std::uint32_t ranks,
                 std::vector<RankPlace>& places);
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t kMostNics = 256;  // messages name them with 8 bits
 
-// Of NICs as good as each other, those of a rank.
+// A rank has these of the NICs that are as good as each other.
 struct Share {
   std::uint32_t first = 0, count = 1;
 };

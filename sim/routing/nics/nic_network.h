@@ -35,7 +35,8 @@ class NicNetwork final : public sim::NicRule {
   static std::unique_ptr<const NicNetwork> make(const topologies::Topology& topology,
                                                 const RoutingTable& table, bool to_hosts,
                                                 std::span<const std::uint32_t> dead = {});
-  // The same, unfolded in any case: for who follows what leaves each NIC.
+  // Makes one that is unfolded in any case, for who follows what leaves each NIC. Null where no host has
+  // several NICs.
   static std::unique_ptr<const NicNetwork> make_unfolded(const topologies::Topology& topology,
                                                          const RoutingTable& table);
 

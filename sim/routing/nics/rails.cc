@@ -33,7 +33,7 @@ void each_pair(const HostTraffic& traffic, const Visit& visit) {
   }
 }
 
-// Of the rate of the busiest NIC.
+// Gives the load of the busiest NIC, as a part of its rate.
 double fullest(const NicNetwork& network, const std::vector<MatrixEntry>& entries) {
   const topologies::Topology& topology = network.topology();
   std::vector<double> sent(topology.hosts()), received(topology.hosts());

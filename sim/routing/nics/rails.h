@@ -11,19 +11,19 @@
 
 namespace weft::routing {
 
-// Of all that a host sends to another, what leaves through one NIC for one of the other's.
+// Tells which part of what a host sends to another leaves through one NIC for one of the other's.
 struct Rail {
   std::uint32_t source = 0, destination = 0;
   double share = 1;
 };
 
-// Of hosts with one rank each, whose messages are large enough to be divided. Choices that take the next NIC
-// for each message come to even shares. `use`: what ranks make of their own NICs (rail_use()). REQUIRES: not
-// kSpray, where paths say which NICs packets take.
+// Takes hosts to have one rank each, whose messages are large enough to be divided. Choices that take the
+// next NIC for each message come to even shares. `use`: what ranks make of their own NICs (rail_use()).
+// REQUIRES: not kSpray, where paths say which NICs packets take.
 std::vector<Rail> rails_between(const NicNetwork& network, NicChoice choice, const sim::RailUse& use,
                                 std::uint32_t from, std::uint32_t to);
 
-// The same traffic between the endpoints of a network that is unfolded, scaled so that the busiest NIC is
+// Gives the traffic between the endpoints of a network that is unfolded, scaled so that the busiest NIC is
 // full. Pairs of hosts are written out: REQUIRES rail_entries() that memory has room for.
 topologies::HostTraffic over_nics(const topologies::HostTraffic& traffic, const NicNetwork& network,
                                   NicChoice choice, const sim::RailUse& use);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kFarAway = 1 << 20;
 
-// Of the switch at the end of a host's first cable.
+// Gives the port to a host of the switch at the end of its first cable.
 std::uint32_t port_towards(const topologies::Topology& topology, std::span<const std::uint32_t> cables) {
   if (cables.empty()) return 0;
   return port_of(topology, cables.front() ^ 1);

@@ -35,7 +35,7 @@ class DetourRoutes {
       return home_[host] == switch_index;
     return is_among(switches_of(host), switch_index);
   }
-  // The same for a host with one cable, which leads to this switch; else false.
+  // Has the host one cable only, and does it lead to this switch?
   bool is_home(std::uint32_t switch_index, std::uint32_t host) const {
     return home_[host] == switch_index && home_port_[host] != kNoPort;
   }
@@ -160,7 +160,7 @@ class DetourPolicy : public SwitchPolicy {
     std::uint32_t via = RouteNote::kNowhere;
     std::uint32_t port = kAnyPort;
   };
-  // Of a packet that has just come from its host, or is undecided. `minimal`: ports on minimal ways.
+  // Decides for a packet that has just come from its host, or is undecided. `minimal`: ports on minimal ways.
   virtual Decision decide(const PacketView& packet, const RouteNote& note,
                           std::span<const std::uint32_t> minimal, ActiveSwitch& here) = 0;
   // One of these ports.

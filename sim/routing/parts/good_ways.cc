@@ -114,7 +114,7 @@ class GoodRoutes final : public GoodWays {
 
   mutable ShortestRoutes shortest_;  // which keeps what it has searched
   const double most_;
-  // Of the host that was asked for last, by vertex; 0: not known yet.
+  // Counts the ways to the host that was asked for last, by vertex; 0: not known yet.
   mutable std::vector<double> count_;
   mutable std::uint32_t host_ = UINT32_MAX;
 };

@@ -51,11 +51,11 @@ class GoodWays : public PathModel {
   mutable std::uint32_t host_ = UINT32_MAX;
 };
 
-// Of entropies: at each switch evenly over the minimal next channels that are up.
+// Entropies lead at each switch evenly over the minimal next channels that are up.
 std::unique_ptr<PathModel> good_entropies(const PlanSetup& setup);
 
-// Of source routes through a NIC: all shortest ways alike where there are no more than `most`, else evenly at
-// each switch. `denied`: as HostDistances'.
+// Source routes through a NIC take all shortest ways alike where there are no more than `most`, else they
+// divide evenly at each switch. `denied`: as HostDistances'.
 std::unique_ptr<PathModel> good_routes(const PlanSetup& setup, std::vector<bool> denied, double most);
 
 }  // namespace weft::routing

@@ -78,7 +78,7 @@ class GroupRoutes {
   std::uint32_t first_ = 0;              // the first switch with routes: those inside machines come before
   std::vector<std::uint32_t> class_of_;  // by host
   bool outer_ = false;                   // HomeSwitches::outer()
-  // Of ports: the only one's number, or kSets and that of a set.
+  // A code stands for ports: it is the only one's number, or kSets and that of a set.
   static constexpr std::uint32_t kSets = 1 << 16;
   std::vector<std::uint32_t> code_of_;  // [switch][class]
   std::vector<std::uint8_t> distance_;  // the same
@@ -86,7 +86,7 @@ class GroupRoutes {
   std::vector<std::uint32_t> pool_;
   std::vector<std::uint32_t> numbers_;                           // 0, 1, 2 …, to the last port
   std::unordered_multimap<std::uint64_t, std::uint32_t> known_;  // sets, by hash
-  // Of a search: links between groups, and links of all kinds, by switch.
+  // A search counts here: links between groups, and links of all kinds, by switch.
   std::vector<std::uint32_t> cost_;
   // Switches to go on from, by links so far: of this number of links between groups, and of the next.
   std::vector<std::vector<std::uint32_t>> open_, open_beyond_;

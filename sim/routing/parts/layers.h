@@ -60,8 +60,8 @@ class Layers {
     const std::uint32_t channel = table(layer).candidate(at, host, choose);
     return channel == RoutingTable::kNone ? kNone : port_of_[channel];
   }
-  // The same if it is known from what is quickly looked up that there is one candidate: a span of it; else
-  // none, or there are several.
+  // Gives port()'s port in a span where what is quickly looked up says that there is one candidate; the span
+  // is empty where it doesn't, or there are several.
   std::span<const std::uint32_t> only_port(std::uint32_t layer, std::uint32_t switch_index,
                                            std::uint32_t host) const {
     if (codes_.empty()) return {};
@@ -81,7 +81,7 @@ class Layers {
             .entry_bytes = entry_bytes,
             .entry_of = class_of_.data()};
   }
-  // Of a channel that leaves a switch.
+  // Gives the port of a channel that leaves a switch.
   std::uint32_t port_of(std::uint32_t channel) const { return port_of_[channel]; }
   // Is the link one of the layer's, as drawn?
   bool has_link(std::uint32_t layer, std::uint32_t link) const {
@@ -98,8 +98,8 @@ class Layers {
   struct PortSet {
     std::uint32_t first = 0, count = 0;
   };
-  // Of ports: the only one's number, kSets and that of one of the switch's sets, or that the destination is
-  // cabled here.
+  // A code stands for ports: it is the only one's number, kSets and that of one of the switch's sets, or says
+  // that the destination is cabled here.
   static constexpr std::uint16_t kSets = 1 << 15, kCabled = UINT16_MAX;
 
   void list_ports();

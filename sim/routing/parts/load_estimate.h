@@ -21,7 +21,8 @@ class LoadEstimate {
     decay(now);
     bytes_ += bytes;
   }
-  // Of the port's rate; 1 where it was busy all the time, and more where packets came faster than it sends.
+  // Gives the load as a part of the port's rate: 1 where it was busy all the time, and more where packets
+  // came faster than it sends.
   double load(Time now) {
     decay(now);
     return bytes_ / full_bytes_;

@@ -56,7 +56,7 @@ class MarkedPath {
   // is_congested(share of marks) is asked at the end of a round trip; true: this ACK was one's.
   template <typename IsCongested>
   bool on_ack(const PathNews& news, IsCongested&& is_congested) {
-    // Of an earlier path: it says nothing of this one.
+    // An ACK of an earlier path says nothing of this one.
     if (news.path.entropy != entropy_) return false;
     const std::optional<double> share = marks_.on_ack(news);
     if (!share) return false;

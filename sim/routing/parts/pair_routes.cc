@@ -65,7 +65,7 @@ class PairRoutes::Trees {
     std::uint16_t port = 0;
   };
 
-  // Of the links that lead nearer, the one with the least load from there on.
+  // Chooses among the links that lead nearer the one with the least load from there on.
   void choose(std::uint32_t s, std::uint32_t destination) {
     const Arc* best = nullptr;
     std::uint64_t least = 0;

@@ -23,7 +23,7 @@ class Rounds {
     if ((counter_ & low_bits_) == 0) mask_ = static_cast<std::uint32_t>(random_.next());
     return base_ | ((counter_++ ^ mask_) & low_bits_);
   }
-  // Of one of them: its number, below `paths`.
+  // Gives an entropy's number among those of the flow, below `paths`.
   std::uint32_t position(std::uint32_t entropy) const { return entropy & low_bits_; }
   // One of them at random.
   std::uint32_t any() { return base_ | (static_cast<std::uint32_t>(random_.next()) & low_bits_); }

@@ -56,7 +56,7 @@ class RouteFinder::Search {
     }
     return false;
   }
-  // Of a way that was found.
+  // Both tell of a way that was found.
   std::uint32_t cost() const { return cost_; }
   void append_to(ChannelWay& way) const {
     const std::size_t begin = way.size();

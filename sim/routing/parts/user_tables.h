@@ -22,8 +22,8 @@ class UserTables {
     std::uint64_t up_to = 0;
   };
 
-  // Of the file that the parameter `file` names. Throws InputError, with file and line, for lines that make
-  // no sense, and for tables that lead packets in a circle.
+  // Reads the file that the parameter `file` names. Throws InputError, with file and line, for lines that
+  // make no sense, and for tables that lead packets in a circle.
   explicit UserTables(const PlanSetup& setup);
 
   // From now on without these links: a line of which nothing is left, or a circle, makes all packets to a
@@ -36,8 +36,8 @@ class UserTables {
     const std::vector<std::uint32_t>& row = rows_[s];
     return row.empty() ? std::span<const Next>() : line(row[host]);
   }
-  // Of all pairs of hosts that share no switch, the share whose way the file says from end to end, and that
-  // of whose way it says anything; 1 if there is no such pair.
+  // Among all pairs of hosts that share no switch, the first is the share whose way the file says from end to
+  // end, the second that of whose way it says anything; 1 if there is no such pair.
   double told() const { return told_; }
   double told_in_part() const { return told_in_part_; }
 

@@ -26,8 +26,8 @@ struct Ascent {
   std::uint64_t work = 0;  // steps that were looked at
 };
 
-// Of all ways that find_dependencies() looks at, or some more. Nothing: some lead round in circles, or it
-// would take more than `most_work`.
+// Walks all ways that find_dependencies() looks at, or some more. Returns nothing where some lead round in
+// circles, or it would take more than `most_work`.
 std::optional<Ascent> find_ascent(const topologies::Topology& topology, const RoutingTable& table,
                                   const std::vector<Travellers>& travellers,
                                   std::uint64_t most_work = UINT64_MAX);

@@ -64,7 +64,7 @@ class LaneGraph {
 
   bool is_switch(std::size_t v) const { return topology_.node(v).kind == topologies::NodeKind::kSwitch; }
   std::uint32_t lanes() const { return lanes_; }
-  // Of a set of lanes at a switch.
+  // Tells how many words a set of lanes at a switch takes.
   std::uint32_t words_of(std::size_t v) const {
     const std::size_t bits = topology_.out_channels(v).size() * lanes_;
     return static_cast<std::uint32_t>((bits + kWordBits - 1) / kWordBits);
@@ -424,7 +424,7 @@ class Walker {
   std::vector<std::uint32_t> detours_;  // by group: the states in which its packets begin a detour, as bits
   // Who is there where second legs begin: by switch and state behind the detour.
   std::map<std::pair<std::uint32_t, PathState>, Presence> second_;
-  // Of the host at hand.
+  // These are for the host at hand only.
   std::vector<Presence> presence_;        // by stop
   std::vector<std::vector<Move>> moves_;  // by stop
   std::vector<std::uint32_t> begin_;

@@ -50,8 +50,8 @@ Dependencies find_dependencies(const topologies::Topology& topology, const Routi
                                const std::vector<Travellers>& travellers, const ChannelRule& rule,
                                std::uint64_t most_work = UINT64_MAX);
 
-// The same without naming a cycle; nothing: it would take more than `work_left`, which is less by what was
-// done.
+// Tells whether find_dependencies() would find no cycle, without naming one; nothing: it would take more than
+// `work_left`, which is less by what was done.
 std::optional<bool> is_acyclic(const topologies::Topology& topology, const RoutingTable& table,
                                const std::vector<Travellers>& travellers, const ChannelRule& rule,
                                std::uint64_t& work_left);

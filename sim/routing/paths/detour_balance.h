@@ -33,7 +33,7 @@ class DetourShares {
   }
   bool knows(std::uint32_t from, std::uint32_t to) const { return share_.contains(key(from, to)); }
   void set(std::uint32_t from, std::uint32_t to, double share) { share_[key(from, to)] = share; }
-  // Of all that were not set.
+  // Sets the share of all pairs that set() was not called for.
   void set_others(double share) { others_ = share; }
   // All are 0 again.
   void clear() {
@@ -120,7 +120,7 @@ class DetourBalance {
   const std::vector<double> capacity_;
   DetourLegs legs_;
   DetourWays ways_;
-  // Of the pairs at hand.
+  // These are for the pairs at hand only.
   bool kept_ = false;                                 // do ways_ have theirs?
   std::vector<std::vector<std::uint32_t>> pairs_to_;  // their numbers, by group
   std::vector<double> near_;                          // odds of detours that are none

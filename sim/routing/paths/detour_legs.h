@@ -53,15 +53,16 @@ class DetourLegs {
   // The channels that count: both ends are switches.
   std::span<const std::uint32_t> between() const { return between_; }
 
-  // Of the leg at hand: nothing is at its stops; an amount comes in; all moves on to the end, where a model
-  // leads in a circle once round, and adds to what is carried.
+  // These follow the leg at hand: nothing is at its stops; an amount comes in; all moves on to the end, where
+  // a model leads in a circle once round, and adds to what is carried.
   void begin(const Leg& leg) { value_.assign(leg.begin.size(), 0); }
   void put(const Entries& entries, std::uint32_t group, double amount) {
     const std::uint32_t begin = entries.begin[group], end = entries.begin[group + 1];
     for (std::uint32_t i = begin; i < end; ++i) value_[entries.stops[i]] += amount / (end - begin);
   }
   void carry(const Leg& leg, Carried& carried);
-  // Of the leg at hand: what all costs that follows on a stop, and that for a group.
+  // These price the leg at hand: the first finds what all costs that follows on a stop, the second gives that
+  // for a group.
   void price(const Leg& leg, std::span<const double> prices);
   double price_from(const Entries& entries, std::uint32_t group) const {
     const std::uint32_t begin = entries.begin[group], end = entries.begin[group + 1];

@@ -79,7 +79,7 @@ class DetourWays {
   std::vector<Ways> first_ways_, last_ways_;  // by key: of all detours, to and from their middles
   std::unordered_map<std::uint64_t, std::uint32_t> number_of_;  // in pair_ways_
   std::vector<PairWays> pair_ways_;
-  // Of the pairs at hand.
+  // These are for the pairs at hand only.
   std::vector<std::uint32_t> senders_, receivers_;  // keys, ascending
   std::vector<std::uint32_t> ways_of_;              // by pair: in pair_ways_
   std::vector<std::uint32_t> counted_;

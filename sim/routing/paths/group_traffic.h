@@ -47,7 +47,7 @@ class GroupTraffic {
     for (std::vector<Rate>& row : rows_) merge(row);
   }
 
-  // Of a host, in all.
+  // Both count all that a host sends or receives.
   double sent(std::uint32_t host) const { return host < sent_.size() ? sent_[host] : 0; }
   double received(std::uint32_t host) const { return host < received_.size() ? received_[host] : 0; }
   // Who sends to a group.

@@ -350,7 +350,7 @@ class Loader {
   std::vector<Detours> detours_;
   std::vector<std::vector<double>> by_nic_;               // by group and NIC: what leaves its hosts
   std::vector<std::map<std::uint32_t, double>> arrived_;  // by group and switch, if it has several hosts
-  // Of the destination at hand.
+  // These are for the destination at hand only.
   std::vector<double> amount_, other_;  // by stop; by group
   std::vector<double> weights_;         // by NIC at hand
   std::vector<GroupTraffic::Rate> rates_;

@@ -15,7 +15,7 @@ namespace weft::routing {
 
 struct LinkLoad {
   std::vector<double> bps;  // by channel
-  // Of all traffic, what goes by an intermediate host's switch, and what has no way.
+  // These are parts of all traffic: what goes by an intermediate host's switch, and what has no way.
   double detoured = 0, stranded = 0;
 
   // In units of each channel's rate, over those between switches:
@@ -33,8 +33,8 @@ struct LinkLoad {
 LinkLoad link_load(const topologies::Topology& topology, const RoutingTable& table, const PathModel& model,
                    const topologies::HostTraffic& traffic);
 
-// The same of a policy that weighs detours against direct ways by load (FluidPaths::kBalanced): with the
-// shares that it comes to under this traffic (DetourBalance).
+// Gives the load under a policy that weighs detours against direct ways by load (FluidPaths::kBalanced), with
+// the shares that it comes to under this traffic (DetourBalance).
 LinkLoad balanced_load(const topologies::Topology& topology, const RoutingTable& table,
                        std::unique_ptr<PathModel> model, const topologies::HostTraffic& traffic);
 

@@ -121,12 +121,12 @@ class Conga final : public SwitchPolicy {
   Signals signals() const override { return {{"flowlet", flowlets_}}; }
 
  private:
-  // Of a way to a leaf.
+  // A leaf was told this of a way to another leaf.
   struct Told {
     Time at;
     std::uint8_t level = 0;
   };
-  // Of a way from a leaf.
+  // A leaf has seen this of a way from another leaf.
   struct Seen {
     Told last;
     bool known = false, changed = false;

@@ -15,7 +15,7 @@ namespace weft::routing {
 // or ACKs: one uplink's with each, in turn, those that have changed first. The source's leaf keeps what comes
 // back, by leaf and uplink. What either keeps counts half as much after each `age` without news, so that a
 // way that was full is tried again. The congestion of a way is the higher of this and the uplink's own level.
-// Of equal ways the flowlet keeps its last, or takes one at random.
+// Among equal ways the flowlet keeps its last, or takes one at random.
 //
 // M. Alizadeh et al., CONGA: distributed congestion-aware load balancing for datacenters, SIGCOMM 2014. Loads
 // are counted when a packet is put to its port, not when it leaves.

@@ -20,7 +20,7 @@ using topologies::NodeKind;
 using topologies::Topology;
 using topologies::Vertex;
 
-// Of a channel between switches: which coordinate it changes.
+// Tells which coordinate a channel between switches changes.
 struct Link {
   static constexpr std::uint8_t kNone = 0xFF;
   std::uint8_t dimension = kNone;  // none: a host's cable
@@ -119,7 +119,7 @@ class Dimensions {
   bool any_wraps_ = false;
 };
 
-// Of several ways those that a switch takes: they change the first dimension that any does, in one direction.
+// A switch takes those of several ways that change the first dimension that any does, in one direction.
 // Halfway around a ring both are as short. Every other switch sends up, the others down: where all send so,
 // each link has the same to carry, which directions drawn for each flow miss by a factor of two or three.
 class Heading {
@@ -143,7 +143,7 @@ class Heading {
 // Where hosts are in the grid.
 class Places {
  public:
-  // Of a host's switch; it has one cable.
+  // Tells the switch of a host that has one cable, and its port to the host.
   struct Place {
     std::uint32_t at = kNone;    // kNone: the host has more cables, or one to another host
     std::uint32_t port = kNone;  // the host's

@@ -64,8 +64,8 @@ class Boards {
   }
   Way way(std::uint32_t channel) const { return ways_[channel]; }
 
-  // Of ports or channels on shortest paths those that a packet may take: north only if nothing leads across.
-  // way_of(each).
+  // Keeps those ports or channels on shortest paths that a packet may take: north only if nothing leads
+  // across. `way_of(each)` gives the Way of one.
   template <typename WayOf>
   static void keep_allowed(std::vector<std::uint32_t>& next, WayOf&& way_of) {
     if (std::ranges::none_of(next, [&](std::uint32_t each) { return way_of(each) == Way::kAcross; })) return;

@@ -11,7 +11,7 @@
 namespace weft::routing {
 namespace {
 
-// Of ways by a switch in between, only the second part.
+// A packet goes only the second part of a way by a switch in between.
 class Minimal final : public DetourPolicy {
  public:
   Minimal(const DetourRoutes& routes, std::uint32_t switch_index, std::uint64_t salt)

@@ -36,7 +36,7 @@ class UserRoutes {
   }
 
   const std::map<Pair, std::vector<Way>>& all() const { return ways_; }
-  // Of a pair; null: it has none.
+  // Finds the ways of a pair; null: it has none.
   const std::vector<Way>* find(std::uint32_t source, std::uint32_t destination) const {
     const auto found = ways_.find({source, destination});
     return found == ways_.end() ? nullptr : &found->second;

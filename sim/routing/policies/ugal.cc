@@ -25,7 +25,7 @@ struct Rules {
   bool within_groups = false;  // detours within a group of linked ones stay there
 };
 
-// Of linked groups, the hosts of each.
+// Lists the hosts of each of the linked groups.
 std::vector<std::vector<std::uint32_t>> hosts_by_group(const DetourRoutes& routes) {
   std::vector<std::vector<std::uint32_t>> hosts;
   for (std::uint32_t host = 0; host < routes.hosts(); ++host) {
@@ -165,7 +165,7 @@ class Ugal final : public DetourPolicy {
     return neighbours_[random_.below(neighbours_.size())];
   }
 
-  // Of a packet that has gone minimally so far.
+  // Is a packet that has gone minimally so far to decide again here?
   bool asks_again(const PacketView& packet) const {
     if (routes_.linked_groups())
       return routes_.group_of(routes_.switches_of(packet.source).front()) == group_;
@@ -266,7 +266,7 @@ Rules rules_of(const Parameters& parameters) {
           .bias = parameters.time("bias")};
 }
 
-// Of policies that decide once, by the ports of the first switch.
+// Remarks on policies that decide once, by the ports of the first switch.
 std::string blind_between_groups(const char* policy, const PlanSetup& setup) {
   if (!setup.topology.linked_groups()) return "";
   return fmt::format(

@@ -27,13 +27,13 @@ class DomainCosts {
 
   std::uint32_t domain_of_switch(std::uint32_t s) const { return switch_domain_[s]; }
   std::uint32_t domain_of_host(std::uint32_t host) const { return host_domain_[host]; }
-  // Of a link between nodes of domains a and b, on the way to a host of domain `destination`.
+  // Gives the cost of a link between nodes of domains a and b, on the way to a host of domain `destination`.
   std::uint32_t of_link(std::uint32_t a, std::uint32_t b, std::uint32_t destination) const {
     if (a != b || a == topologies::kNoDomain) return outside_;
     return a == destination ? inside_own_ : inside_other_;
   }
-  // Of a way from a host over its link to switch s, and on at the cost `further`, to another host. Within a
-  // domain ways that leave it cost more than all that don't.
+  // Gives the cost of a way from a host over its link to switch s, and on at the cost `further`, to another
+  // host. Within a domain ways that leave it cost more than all that don't.
   std::uint32_t from_host(std::uint32_t host, std::uint32_t s, std::uint32_t further,
                           std::uint32_t destination) const {
     const std::uint32_t from = host_domain_[host], to = host_domain_[destination];

@@ -37,7 +37,7 @@ class Exits {
     return std::ranges::all_of(on_, [](const auto& domain) { return domain.second.size() == 1; });
   }
   const Vertices& homes(std::uint32_t v) const { return homes_[v]; }
-  // Of a switch inside.
+  // Lists the channels of a switch inside that lead out, or nearer to a way out.
   Vertices channels(std::uint32_t v) const {
     Vertices found;
     if (away_[v] == kFar) return found;

@@ -51,7 +51,7 @@ class ParallelSearch {
     }
   }
 
-  // Of the last run.
+  // Both tell what the last run found.
   std::span<const Distances> distances() const { return distances_; }
   std::uint64_t reached(std::uint32_t s) const { return seen_[s]; }
 

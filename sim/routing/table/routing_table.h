@@ -160,16 +160,16 @@ class RoutingTable {
   void compute_at_host(topologies::Vertex at, std::uint32_t destination_host, Candidates& out) const;
   // At switch s towards hosts of a class that it is not next to.
   void compute_at_switch(std::uint32_t s, std::uint32_t host_class, Candidates& out) const;
-  // The same before any repair.
+  // Gives what compute_at_switch() gave before any repair.
   void original(std::uint32_t s, std::uint32_t host_class, Candidates& out) const;
   // Those that lead nearer by a column of the class.
   void gather(std::uint32_t s, std::uint32_t host_class, const std::uint8_t* column,
               const std::vector<bool>& down_links, Candidates& out) const;
   std::uint32_t class_of(std::uint32_t host) const;
   const std::vector<std::uint32_t>& neighbours_of(std::uint32_t host_class) const;
-  // Of the hosts of a class.
+  // Gives the domain of a class's hosts.
   std::uint32_t domain_of(std::uint32_t host_class) const;
-  // Of a link from a switch to a node of this domain, on the way to hosts of `destination`.
+  // Gives the cost of a link from a switch to a node of this domain, on the way to hosts of `destination`.
   std::uint32_t cost(std::uint32_t s, std::uint32_t domain, std::uint32_t destination) const;
   // Links from a switch to the host, or what they cost; UINT32_MAX: it is out of reach.
   std::uint32_t distance(std::uint32_t s, std::uint32_t destination_host) const;

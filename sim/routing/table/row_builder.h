@@ -20,7 +20,7 @@ class PortSets {
   std::span<const std::uint64_t> mask(std::uint32_t number) const {
     return {masks_.data() + number * words_, words_};
   }
-  // Of this set; it is added if it is new and there are fewer than `most`, else kNone.
+  // Gives this set's number; it is added if it is new and there are fewer than `most`, else kNone.
   std::uint32_t number_of(const std::uint64_t* mask, std::uint32_t most);
 
  private:

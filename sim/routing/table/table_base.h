@@ -26,7 +26,7 @@ struct RoutingTable::Base {
   }
   // A node without a row of its own: it has the first one, of codes 0, and the first set.
   Node computed() const { return {.codes = rows.front().data(), .first_direct = 0xFF}; }
-  // Of a class; null: there are none.
+  // Gives the column of a class; null: there are none.
   const std::uint8_t* column(std::uint32_t host_class) const {
     return columns.empty() ? nullptr : columns.data() + host_class * bytes_of_column();
   }

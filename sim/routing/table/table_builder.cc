@@ -297,7 +297,7 @@ class RoutingTable::Builder {
 
   std::uint32_t sets() const { return static_cast<std::uint32_t>(table_.sets_.size()); }
 
-  // Of a row, by the channel of each port.
+  // Adds the sets of a row, by the channel of each port.
   template <typename ChannelOf>
   void add_sets(const PortSets& port_sets, ChannelOf&& channel_of) {
     table_.sets_.push_back({.first = kComputed});

@@ -89,7 +89,8 @@ class RoutingTable::Repairer {
     }
   }
 
-  // Of the classes as built: drops columns that are no longer needed, and notes which are to be searched.
+  // Looks at the classes as built: drops columns that are no longer needed, and notes which are to be
+  // searched.
   void choose_columns() {
     const std::vector<std::vector<std::uint32_t>> from_ends = distances_from_recovered();
     for (std::uint32_t c = 0; c < classes_; ++c) {

@@ -178,7 +178,7 @@ TEST_CASE("NDP's first window is for what was never sent: all else waits for pul
   flow.send(20);
   flow.sender->on_trim({.now = Time::us(8), .bytes = 5 * kMtu, .in_flight = 15 * kMtu});
   REQUIRE(flow.credit() == 20 * kMtu);
-  // Of the window there are 80 packets for what joins.
+  // The window has 80 packets left for what joins.
   flow.message(100 * kMtu);
   REQUIRE(flow.credit() == 100 * kMtu);
   REQUIRE(flow.wanted() == 20 * kMtu);
@@ -357,7 +357,7 @@ TEST_CASE(
   for (int i = 0; i < 3; ++i) nic.arrive(2, {.wanted = 2 * kMtu, .trimmed = i == 2});
   REQUIRE(nic.timer == Time::ns(100));  // 1250 B
   nic.run(1000);
-  // Of the second flow two were wanted, and one was cut off.
+  // Two packets of the second flow were wanted, and one was cut off.
   REQUIRE(nic.order == std::vector<ConnectionId>{1, 1, 2, 1, 2, 2});
   REQUIRE(nic.at == Time::ns(600));
 }

@@ -148,7 +148,7 @@ TEST_CASE("Swift: default targets follow the path") {
 }
 
 TEST_CASE("Swift: default targets are of the network, without what passes in hosts") {
-  // Of 20 us of which hosts take 8, targets are as of 12 us.
+  // A round trip takes 20 us, of which hosts take 8: targets are as of 12 us.
   FlowInfo slow_hosts = kFlow;
   slow_hosts.host_delay = Time::us(8);
   slow_hosts.base_rtt = kFlow.base_rtt + slow_hosts.host_delay;

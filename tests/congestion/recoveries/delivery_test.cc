@@ -129,7 +129,8 @@ TEST_CASE("erasure coding notes nothing that what has come doesn't give") {
                                                  {"redundant", std::to_string(shape.redundant)},
                                                  {"code", shape.exclusive_or ? "xor" : "mds"}}));
     const auto carrying = static_cast<std::uint32_t>(1 + random.below(40));
-    // Of each packet: its block, and whether it is data, and which of its block's.
+    // Each packet has a place: its block, whether it is redundant, and its number among the block's packets
+    // of that kind.
     struct Place {
       std::uint32_t block, index;
       bool redundant;

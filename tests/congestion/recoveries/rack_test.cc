@@ -13,7 +13,7 @@ constexpr Time kRtt = Time::us(10);
 const RecoveryConfig kInOrder{
     .min_timeout = Time::us(100), .max_timeout = Time::us(1000), .reordering = false};
 
-// Of one message, whose last packet has 500 of 1,000 bytes unless it says otherwise.
+// This has one message, whose last packet has 500 of 1,000 bytes unless `last_bytes` says otherwise.
 struct Started final : RingPool, Rack {
   explicit Started(std::uint32_t packets, const RecoveryConfig& config = kInOrder,
                    std::uint32_t last_bytes = 500, std::uint32_t random = 0)

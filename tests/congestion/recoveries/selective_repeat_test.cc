@@ -67,7 +67,7 @@ TEST_CASE("selective repeat by path: only packets of the same path are compared"
   sender.recovery.on_send(2, Time::us(24));
   REQUIRE(sender.ack(Time::us(30), 11, 0, Time::us(11)).lost_packets == 1);  // 8, on path 72
   REQUIRE(sender.ack(Time::us(31), 0, 2, Time()).lost_packets == 0);
-  // Of path 70, 3, 6 and 9 were sent before it.
+  // Packets 3, 6 and 9 were sent over path 70 before packet 2 was sent again.
   REQUIRE(sender.ack(Time::us(40), 2, 3, Time::us(24)).lost_packets == 3);
 }
 

@@ -51,7 +51,7 @@ const char* const kText =
     "num_ranks 2\nrank 0 {\na: calc 100\nb: send 10b to 1 tag 7 cpu 1 nic 2\nb irequires a\nb requires a\n}\n"
     "rank 1 {\nrecv 10b from -1 tag -1\n}\n";
 
-// The same by hand, after the layout in goal/binary/README.md.
+// This is kText written by hand, after the layout in goal/binary/README.md.
 const std::string kBytes = bytes(R"(
   7f10000000000000  02000000  01  02
   2600000000000000 8800000000000000   8800000000000000 bb00000000000000

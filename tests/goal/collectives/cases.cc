@@ -46,7 +46,7 @@ void add_plain(CollectiveKind kind, std::uint32_t p, std::uint32_t root, std::ve
 
 void add_v_form(CollectiveKind kind, std::uint32_t p, std::uint32_t root, bool only_root_knows,
                 std::vector<Case>& cases) {
-  // Of block i, or of what i sends to j: a fourth are empty; or all but one.
+  // Gives the length of block i, or of what i sends to j: a fourth are empty; or, if sparse, all but one.
   const auto length = [&](bool sparse, std::uint64_t i, std::uint64_t j) {
     if (sparse) return i == p / 2 && j == p - 1 ? std::uint64_t{40} : 0;
     return (i * 13 + j * 5 + 1) % 4 * 8;

@@ -161,7 +161,7 @@ class Machine {
     }
     place = side;
     if (sends) {
-      // Of these kinds a message holds what there was when the group began.
+      // A message of these kinds holds what there was when the group began.
       if (is(CollectiveKind::kBarrier) || is(CollectiveKind::kAlltoall)) load(message);
       if (order_ == Order::kSendsEarly) send(message);
     }

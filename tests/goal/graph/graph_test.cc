@@ -35,7 +35,7 @@ TEST_CASE("dependents come in the order they were added, for any order of adding
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {
     GraphBuilder builder;
-    // The same edges as plain lists.
+    // Edges are kept as plain lists as well, to compare the graph with.
     std::vector<std::map<OpIndex, std::vector<Edge>>> expected;
     std::vector<OpIndex> sizes;
     for (int rank = 0; rank < 3; ++rank) {

@@ -28,7 +28,7 @@ inline sim::Program random_chains(std::uint64_t seed) {
   return program;
 }
 
-// The same without collectives.
+// Replaces collectives of random_chains() by calcs, so that messages alone are left.
 inline sim::Program random_chains_of_messages(std::uint64_t seed) {
   sim::Program program = random_chains(seed);
   for (std::vector<sim::ProgramOp>& ops : program.ranks) {

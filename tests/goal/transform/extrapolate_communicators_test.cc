@@ -427,7 +427,7 @@ TEST_CASE("a message that goes around once goes around a longer ring too") {
 }
 
 TEST_CASE("ranks that would wait for each other for ever are refused") {
-  // Of six in a ring, the last sends before it receives. The first three alone would all receive first.
+  // The last of six in a ring sends before it receives. The first three alone would all receive first.
   ProgramOnGrid made({1, 6});
   const Graph ring = made.finish([&](Rank r) {
     const Rank right = (r + 1) % 6, left = (r + 5) % 6;

@@ -257,7 +257,7 @@ TEST_CASE("sparse: as many different neighbours as asked for, each equally likel
     for (Rank i = 1; i < ranks; ++i) everybody.push_back({r, (r + i) % ranks, 64'000});
   }
   CHECK(sends(traffic("sparse:degree=11", ranks, 1)) == everybody);
-  // The same neighbours in all iterations; other seeds, others.
+  // A rank has the same neighbours in all iterations; another seed gives it others.
   const std::vector<Sent> twice = sends(traffic("sparse:degree=3,iterations=2", ranks));
   for (std::size_t i = 0; i < twice.size(); ++i) {
     if (i % 6 < 3) CHECK(twice[i] == twice[i + 3]);

@@ -292,7 +292,7 @@ TEST_CASE("a run ends between windows when it is told to") {
       Stopping toy(6, after);
       REQUIRE(run_windows(toy, toy.first(), kLookahead, threads) == StopReason::kTimeLimit);
       for (std::uint32_t p = 0; p < 6; ++p) REQUIRE(toy.runs(p) == after);
-      // Of all events, those before the end of the last window that ran.
+      // Only events before the end of the last window that ran were executed.
       auto expected = all_events(6, 2);
       const std::int64_t end = after == 0 ? 0 : toy.windows()[after - 1].limit.ps();
       std::erase_if(expected, [&](const ToyEvent& event) { return event.ps >= end; });

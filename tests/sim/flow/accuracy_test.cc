@@ -1,5 +1,6 @@
-// The same traffic as fluids and packet by packet, with a congestion control that never gets in the way:
-// windows of more than the bandwidth-delay product, queues that lose nothing. Messages of 1 MB on 100 Gb/s.
+// Compares traffic as fluids with that packet by packet, under a congestion control that never gets in the
+// way: windows of more than the bandwidth-delay product, queues that lose nothing. Messages of 1 MB on 100
+// Gb/s.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <string>
@@ -81,7 +82,7 @@ std::vector<Pattern> patterns() {
                     const std::uint32_t round = message.client[0] + 1;
                     if (round < kHosts) send(message.source, (message.source + round) % kHosts, round);
                   }});
-  // Of a vector of 16 MB: each rank passes on what it has got, 2 (n - 1) times.
+  // The vector has 16 MB: each rank passes on what it has got, 2 (n - 1) times.
   list.push_back({"ring allreduce",
                   [](const Driver::Send& send) {
                     for (std::uint32_t host = 0; host < kHosts; ++host) send(host, (host + 1) % kHosts, 1);

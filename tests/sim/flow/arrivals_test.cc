@@ -101,8 +101,8 @@ std::vector<double> naive_ends(const std::vector<Arrival>& arrivals, std::vector
 struct Reference {
   std::vector<NaiveFlow> flows;
   std::vector<std::uint64_t> bytes;  // by channel
-  // Of each, from the last byte's leaving to the acknowledgement, where all links have one rate: a full
-  // packet is stored and sent on at each switch, and a header comes back.
+  // This says for each flow how long it is from the last byte's leaving to the acknowledgement, where all
+  // links have one rate: a full packet is stored and sent on at each switch, and a header comes back.
   std::vector<double> answered;
 };
 

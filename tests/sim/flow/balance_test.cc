@@ -25,7 +25,8 @@ PathMaker maker(const topologies::Topology& topology, const routing::Policy& pol
   };
 }
 
-// Of all hosts' rate, what gets through; every host h sends to h + by.
+// Returns the share of all hosts' rate that gets through; every host h sends to h + by, or to all others if
+// that is 0.
 double accepted(const topologies::Topology& topology, const routing::Policy& policy, std::uint32_t by) {
   Run run(topology, policy, {}, {}, 1, maker(topology, policy));
   for (std::uint32_t h = 0; h < topology.hosts(); ++h) {

@@ -47,7 +47,7 @@ PathMaker minimal() {
   };
 }
 
-// Of hosts' rates, when each sends to the one that `to` says.
+// Returns hosts' rates as shares of the first channel's, when each sends to the one that `to` says.
 template <typename To>
 std::vector<double> rates(const Site& site, const PathMaker& make, const To& to) {
   Paths paths(site.topology, site.table, routing::FluidPaths::kModel, 1, make);

@@ -13,7 +13,7 @@ using packet::star;
 
 constexpr std::int64_t kGiga = 1'000'000'000;
 
-// Of so many bytes, with a header for each 4,096.
+// Adds a header of 64 bytes for each packet of up to 4,096.
 std::uint64_t on_the_wire(std::uint64_t bytes) {
   return bytes + std::max<std::uint64_t>(1, (bytes + 4095) / 4096) * 64;
 }

@@ -113,7 +113,7 @@ TEST_CASE("a fat tree without oversubscription is never full but at its hosts") 
   std::set<std::uint32_t> groups;
   for (const std::uint32_t group : narrow.groups()) groups.insert(group);
   groups.erase(Spread::kNone);
-  // Of 8 pods with 4 edge switches: up and down at each edge switch, up and down at each pod.
+  // There are 8 pods with 4 edge switches: up and down at each edge switch, up and down at each pod.
   CHECK(groups.size() == 8 * 4 * 2 + 8 * 2);
 }
 

@@ -123,7 +123,7 @@ TEST_CASE("jobs that compute start when the queue alone says so") {
         waited += report.jobs[i].start > report.jobs[i].submit;
       }
       check_hosts(report);
-      // Of the machine: hosts in use by hosts there are, from the first submission on.
+      // The machine's utilization is hosts in use by hosts there are, from the first submission on.
       double used = 0;
       for (const jobs::TimedJob& job : listed) used += job.nodes * job.runtime.seconds();
       CHECK(results::machine_figures(report).utilization == Approx(used / (16 * report.makespan.seconds())));

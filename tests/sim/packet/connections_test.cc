@@ -26,7 +26,8 @@ Options shared(const std::string& control = "fixed_window:packets=1000") {
   options.config.connections.per_message = false;
   return options;
 }
-// Of a chain with one switch: what k full packets in a row take, from the first bit to the last.
+// Tells how long so many full packets in a row take over a chain with one switch, from the first bit to the
+// last.
 Time one_way(std::int64_t packets) { return kFull * (packets + 1) + kLatency * 2; }
 
 TEST_CASE("messages of one connection go one behind the other, those of others beside them") {

@@ -142,7 +142,7 @@ TEST_CASE("one ACK for several packets: how many, and no packet is later for it"
   REQUIRE(simulation.signal("retransmit") == 0);
 }
 
-// Of each ACK that a paced sender hears: the round trip, and how long its receiver had held it back.
+// A paced sender notes of each ACK the round trip, and how long its receiver had held it back.
 struct HeardAck {
   Time rtt, held;
 };

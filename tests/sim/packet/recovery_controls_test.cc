@@ -222,7 +222,7 @@ TEST_CASE("go-back-0 sends the whole message again for one loss, go-back-N what 
     REQUIRE(simulation.network.open_flows() == 0);
     again[restart] = simulation.signal("retransmit");
   }
-  // Of a hundred packets about half are sent again, instead of a window of ten.
+  // A loss makes go-back-0 send about half of a hundred packets again, and go-back-N a window of ten.
   REQUIRE(again["message"] > 2 * again["packet"]);
 }
 
@@ -305,7 +305,7 @@ TEST_CASE("erasure coding: redundant packets of lossy links are counted as neede
   REQUIRE(simulation.client.deliveries == 5);
   REQUIRE(simulation.signal("retransmit") == 0);
   REQUIRE(simulation.signal("duplicate") == 0);
-  // Of each block 8 are needed, of the others those came that were sent and not lost.
+  // Each block needs 8 of its packets; the signal counts those that came beyond these.
   REQUIRE(simulation.signal("redundant") > 0);
   REQUIRE(simulation.signal("redundant") <= 5 * 400);
 }

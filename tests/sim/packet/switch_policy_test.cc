@@ -236,7 +236,7 @@ TEST_CASE("a flowlet's packets keep their order if the gap is long, and not if t
     simulation.send_at_random(topology.hosts());
     simulation.run();
     REQUIRE(simulation.verdict() == "");
-    // Of all switches together.
+    // The signal adds up the flowlets of all switches.
     REQUIRE(simulation.signal("flowlet") > topology.switches());
     return simulation.network.totals().out_of_order_packets;
   };

@@ -160,7 +160,7 @@ TEST_CASE("whatever is dropped and however paths differ, all comes once, the sam
     RandomStream random(seed, 9);
     Options options{.control = each.control, .seed = seed};
     const std::string limit = std::to_string(20'000 + random.below(60'000));
-    // Of each its own discipline, with little room.
+    // Each control has the discipline of its own case, with little room.
     options.queue =
         std::string(each.queue).substr(0, std::string(each.queue).find(':')) + ":capacity=" + limit;
     options.config.ack_every = random.below(2) == 0 ? 1 : 4;

@@ -198,7 +198,7 @@ TEST_CASE("boards: rows and columns wherever an exhaustive search finds some") {
 }
 
 TEST_CASE("submesh: a box of a torus, over its end where it must be, but not of a mesh") {
-  // Of 6 columns the middle two are taken: the other four are next to each other over the end.
+  // The middle two of 6 columns are taken: the other four are next to each other over the end.
   const std::set<std::uint32_t> middle = {2, 3, 8, 9, 14, 15};
   const Placed torus = place_on("torus:dims=3x6", "submesh:spare=0", 12, middle);
   CHECK(torus.outcome.hosts == List{4, 5, 0, 1, 10, 11, 6, 7, 16, 17, 12, 13});

@@ -20,7 +20,7 @@ struct Run : LogGopsRun {
   results::CpuTimes of(std::uint32_t rank) const { return replay.cpu_times(rank).value(); }
 };
 
-// Of one class; none has it: nothing.
+// Returns the times of one class; they are 0 where none has that name.
 results::CommunicationTime of_class(const results::CpuTimes& times, const std::string& name) {
   const auto found = std::ranges::find(times.communication, name, &results::CommunicationTime::name);
   return found == times.communication.end() ? results::CommunicationTime{} : *found;

@@ -119,7 +119,8 @@ void add_chain(goal::GraphBuilder& builder, const Add& add) {
   }
 }
 
-// Of what waits, the words of other operations and of ranks not counted.
+// Returns the bytes for each of what waits; a word of 4 bytes for each operation that was executed does not
+// count.
 double bytes_each(const LogGopsRun& run) {
   const std::uint64_t others = run.replay.totals().executed_ops;
   return static_cast<double>(run.replay.memory_bytes() - 4 * others) / kPending;

@@ -19,8 +19,8 @@ struct ReferenceParameters {
   std::int64_t G_fs = 0, O_fs = 0, reduction_fs = 0;  // per byte
   std::uint64_t S = 0;
   std::uint64_t collective_limit = UINT64_MAX;  // S of collectives in rounds, where it is less
-  // Of rendezvous: how much goes with the request; is the rest asked for (get); the size of its pieces and
-  // how many of them the network has at a time.
+  // Rendezvous follows from these four: how much goes with the request; is the rest asked for (get); the size
+  // of its pieces and how many of them the network has at a time.
   std::uint64_t first_fragment = 0, fragment = UINT64_MAX;
   bool get = false;
   std::uint32_t depth = 1;

@@ -255,7 +255,7 @@ TEST_CASE("domains: on rails a message crosses at the sender, as with PXN, or ta
   for (std::uint32_t to = 8; to < 32; ++to) {
     for (std::uint32_t from = 0; from < 8; ++from) CHECK(links_outside(relayed, with, from, to) == 2);
   }
-  // The same rail needs no relay.
+  // A message that stays on one rail needs no relay.
   CHECK(way(relayed, with, 2, 10).size() == 3);
   CHECK(way(plain, without, 2, 10) == way(relayed, with, 2, 10));
 }

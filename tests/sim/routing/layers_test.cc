@@ -108,7 +108,8 @@ TEST_CASE("layers: each has its share of links, drawn evenly, others in every la
     REQUIRE(net.links_of(layers, 1) != net.links_of(layers, 2));
     REQUIRE(net.links_of(layers, 1) == net.links_of(net.layers(2, 0.6, static_cast<std::uint64_t>(seed)), 1));
   }
-  // Of 400 draws 240 in the mean, with a deviation of 9.8: five of these are passed by one link in millions.
+  // A link is in 240 of 400 draws in the mean, with a deviation of 9.8: five of these are passed by one link
+  // in millions.
   REQUIRE(drawn.size() == all);
   for (const auto& [link, times] : drawn) REQUIRE(std::abs(times - 240) < 49);
 }

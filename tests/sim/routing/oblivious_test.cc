@@ -284,8 +284,7 @@ TEST_CASE("weights see a switch whose links onward are slow, however many share 
     }
     return share;
   };
-  // Of each link up to the switch 1/124 is one host's beyond the edge, of each link on 1/112 one's beyond the
-  // pod.
+  // A host beyond the edge has 1/124 of each link up to the switch, one beyond the pod 1/112 of each link on.
   const double slow_one = 0.1 * 124 / 112;
   CHECK(share_of_slow(edge, 127) == Approx(slow_one / (3 + slow_one)));
   CHECK(share_of_slow(edge, 15) == Approx(0.25));  // within the pod

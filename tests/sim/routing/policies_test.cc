@@ -181,7 +181,7 @@ TEST_CASE("bitmap: an entropy misses one turn for each mark, four for a loss, an
   const std::uint32_t bad = *std::next(all.begin(), 7);
   for (int i = 0; i < marks; ++i) selector->on_ack({.path = {bad}, .ecn_marked = true});
   for (int i = 0; i < losses; ++i) selector->on_loss({.path = {bad}});
-  // Of the next 20 rounds it misses so many.
+  // The bad entropy misses so many of the next 20 rounds.
   std::map<std::uint32_t, int> used;
   for (std::uint32_t i = 0; i < kPaths * 20 - static_cast<std::uint32_t>(missed); ++i) {
     ++used[selector->next({.number = i}).entropy];
@@ -258,7 +258,8 @@ TEST_CASE("reps: it takes again what came back without a mark, the oldest of the
 
 TEST_CASE("reps: after a timeout it takes what has worked in turn, then sixteen at random") {
   const auto random = [](std::uint32_t entropy) { return entropy < 0x80000000u; };
-  // Of 2^31 entropies that are not drawn: the selector's own lie together, in one half or the other.
+  // The selector's own entropies lie together, in one half or the other; those that are known are of the 2^31
+  // in the half that it doesn't draw from.
   auto selector = make_selector("reps", 256, 6);
   const bool low = random(selector->next({}).entropy);
   const auto known = [&](std::uint32_t n) { return (low ? 0x80000000u : 0u) + n; };

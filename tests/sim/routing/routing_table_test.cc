@@ -299,8 +299,8 @@ TEST_CASE("routing table: a repair searches for those destinations only whose di
     throw InputError("no link between '" + a + "' and '" + b + "'");
   };
   SECTION("torus") {
-    // Of the ring of 20 that the link is on, nine destinations on either side have no other shortest path
-    // from its near end.
+    // The link is on a ring of 20, of which nine destinations on either side have no other shortest path from
+    // its near end.
     const Topology topology = network("torus:dims=20x20");
     routing::RoutingTable table(topology);
     std::vector<bool> down(topology.channels().size() / 2);

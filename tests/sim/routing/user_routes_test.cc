@@ -174,7 +174,8 @@ TEST_CASE("tables: weights, lines for hosts before those for switches, and short
   CHECK(net.spread(0, 3)["spine 1"] == Approx(1));
   CHECK(net.spread(0, 4)["spine 1"] == Approx(0.5));
   CHECK(net.spread(4, 2)["spine 1"] == Approx(0.5));
-  // Of 8 × 6 pairs on different leaves, those from leaf 0 to leaf 1: 2 × 2; in part all 6 × 2 to leaf 1.
+  // There are 8 × 6 pairs on different leaves: the tables tell the whole way from leaf 0 to leaf 1 (2 × 2),
+  // and something of that of all 6 × 2 to leaf 1.
   const routing::UserTables tables(net.setup());
   CHECK(tables.told() == Approx(4.0 / 48));
   CHECK(tables.told_in_part() == Approx(12.0 / 48));

@@ -10,7 +10,7 @@
 namespace weft::sim {
 namespace {
 
-// Of any kind that has needs.
+// Makes a module of any kind that has needs.
 template <typename Registered>
 Registered with(const char* name, const CapabilityNeeds& needs) {
   Registered made;

@@ -191,7 +191,7 @@ TEST_CASE("scenario: settings override the file, later ones the earlier") {
 }
 
 TEST_CASE("scenario: short forms") {
-  // The same module: its other parameters stay. Another: it replaces the choice.
+  // Where the module stays, so do its other parameters; another one replaces the choice.
   CHECK(read(kFile, {"topology=tree:k=32"}).topology.given == Values{{"k", "32"}, {"link", "100Gbps"}});
   CHECK(read(kFile, {"topology=hub:hosts=2"}).topology.given == Values{{"hosts", "2"}});
   CHECK(read(kFile, {"topology=tree"}).topology.given == Values{{"k", "8"}, {"link", "100Gbps"}});

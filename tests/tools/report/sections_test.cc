@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Tables as sim/results/README.md has them.
+// Tables as sim/results/SQLITE.md has them.
 constexpr const char* kTables =
     "CREATE TABLE run (key, value); CREATE TABLE omitted (table_name, rows, kept, rule);"
     "CREATE TABLE ranks (rank, finish_ns, job, host, compute_ns, overhead_ns, waiting_ns, messages_sent, "
@@ -52,7 +52,7 @@ std::string database_with(const std::string& sql) {
   return path;
 }
 
-// Of rows 0 to count - 1, each with its number i.
+// Gives the SQL that runs `insert` for rows 0 to count - 1, each with its number i.
 std::string rows(std::size_t count, const std::string& insert) {
   return fmt::format(
       "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {}) {} FROM n;", count,

@@ -6,8 +6,8 @@
 namespace weft::sweep {
 namespace {
 
-// Of 95% between -t and t: any table of Student's distribution, e.g. NIST/SEMATECH e-Handbook of Statistical
-// Methods, section 1.3.6.7.2 (column 0.975).
+// 95% lie between -t and t, as in any table of Student's distribution, e.g. NIST/SEMATECH e-Handbook of
+// Statistical Methods, section 1.3.6.7.2 (column 0.975).
 TEST_CASE("Quantiles of Student's distribution are those published") {
   CHECK(student_95(1) == Approx(12.706).margin(5e-4));
   CHECK(student_95(2) == Approx(4.303).margin(5e-4));

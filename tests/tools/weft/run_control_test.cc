@@ -43,7 +43,7 @@ class Caught {
   int before_;
 };
 
-// Of a run that is polled twice, a quarter and a half of it done.
+// Returns what is said of a run that is polled twice, a quarter and a half of it done.
 std::string progress(bool quiet, std::chrono::milliseconds every) {
   Caught caught;
   {

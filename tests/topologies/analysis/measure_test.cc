@@ -323,7 +323,7 @@ TEST_CASE("bisection: closed forms lie between the bounds, and the cut found rea
   CHECK(bisection(make_graph("hyperx:dims=8x8,hosts=7"), 1, 1).least_links == Approx(128));
   const Bisection full = bisection(make_graph("fat_tree:k=8"), 4, 1);
   CHECK(full.rate / full.full == Approx(1));
-  // Of nodes of several accelerators, against what these can send each other.
+  // Nodes of several accelerators are measured against what these can send each other.
   const Bisection nodes = bisection(make_graph("scale_up:of=[fat_tree:k=4],node=dgx_h100"), 4, 1);
   CHECK(nodes.full == Approx(16 * 8 * 400e9 / 2));
   CHECK(bisection(make_graph("fat_tree:k=8,oversubscription=2"), 4, 1).rate / (2 * full.full) == Approx(0.5));

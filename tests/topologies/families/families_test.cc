@@ -152,7 +152,7 @@ TEST_CASE("families: a number of endpoints gives a network with as many or a few
       CHECK(topology.hosts() >= before);
       before = topology.hosts();
     }
-    // Of about 1,000, no family has gaps as wide as a factor of 3.
+    // No family has gaps as wide as a factor of 3 at about 1,000 endpoints.
     CHECK(before < 3 * 1024);
     CHECK_THROWS_WITH(make(family.info.name + ":endpoints=1000000000000"),
                       Catch::Contains("endpoints are more than its largest network has"));

@@ -158,7 +158,7 @@ TEST_CASE(
   CHECK(topology.hosts() == 23 * 180);
   CHECK(global_ports(topology, 2) == Count{{22, 23 * 18}});
   for (const auto& [between, links] : links_between_groups(topology)) CHECK(links == 18);
-  // Of 40 ports: a spine uses 18 + 22, a leaf 18 up.
+  // Its switches have 40 ports, of which a spine uses 18 + 22, a leaf 18 up.
   for (const Vertex v : switches_of_tier(topology, 2)) CHECK(topology.out_channels(v).size() == 40);
   CHECK(path_lengths(topology, switches_of_tier(topology, 1)).diameter == 3);
 }

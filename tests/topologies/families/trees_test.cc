@@ -11,7 +11,7 @@
 namespace weft::topologies {
 namespace {
 
-// Of the given switches: how many have how many links in all.
+// Counts how many of the given switches have how many links in all.
 std::map<std::size_t, std::uint32_t> ports(const Topology& topology, const std::vector<Vertex>& switches) {
   std::map<std::size_t, std::uint32_t> count;
   for (const Vertex v : switches) ++count[topology.out_channels(v).size()];

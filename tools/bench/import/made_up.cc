@@ -71,7 +71,7 @@ fs::path write_liballprof(const fs::path& folder, std::uint64_t bytes) {
   return folder;
 }
 
-// The same as dumpi2ascii prints it.
+// Writes the calls of write_liballprof() as dumpi2ascii prints them.
 fs::path write_dumpi_text(const fs::path& folder, std::uint64_t bytes) {
   Writer file(folder / "trace-0000.txt");
   std::uint64_t ns = 0;

@@ -7,7 +7,7 @@
 
 namespace weft::bench {
 
-// The same packed file (version 2), but the largest outermost loop of each program has `factor` times as many
+// Gives the largest outermost loop of each program of a packed file (version 2) `factor` times as many
 // rounds. Throws InputError if a program has none, values within it that vary, labels, or more than 2^31 - 1
 // operations in the end. REQUIRES: factor > 0, and that nothing before the loop has dependents behind it:
 // they are stored as distances, and stay as far away as they were.

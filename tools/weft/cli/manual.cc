@@ -19,7 +19,7 @@
 namespace weft::cli {
 namespace {
 
-// Of lines that stay as they are: a page of 80 columns sets them in.
+// Text is wrapped at this, for the lines that stay as they are: a page of 80 columns sets them in.
 constexpr std::size_t kColumns = 72;
 
 // Text that roff prints as it stands: no escapes, no requests.

@@ -27,10 +27,10 @@ class Phases {
 
   // From now on this is done: "building the network". There is nothing to keep of it if it is cut short.
   void enter(const std::string& what);
-  // The same for what can be asked to stop: by `ask`, called from another thread; also every second without a
-  // signal, for then it says itself how far it is.
+  // Enters a phase that can be asked to stop: by `ask`, called from another thread; also every second without
+  // a signal, for then it says itself how far it is.
   void enter(const std::string& what, std::function<void()> ask);
-  // The same for what is to be finished, as it writes down what there is.
+  // Enters a phase that is to be finished even after a signal, as it writes down what there is.
   void finish(const std::string& what);
   // Called from another thread when the process is about to end for a signal, with the reason: "interrupted
   // by SIGTERM while building the network".

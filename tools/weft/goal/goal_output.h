@@ -22,7 +22,7 @@ struct GraphOutput {
   goal::Format format() const;
   // Writes the graph, and tells what it holds and what was odd while it was made.
   void write(const goal::Graph& graph, const goal::PackInfo& info) const;
-  // The same of ranks that are in memory one at a time.
+  // Writes a graph whose ranks are in memory one at a time, and tells as much of it.
   void write(goal::RankSource& graph, const goal::PackInfo& info) const;
 };
 
@@ -35,7 +35,7 @@ void record(goal::PackInfo& info, const Command& command, const std::vector<goal
 
 // The time given for an option, in whole nanoseconds. Throws InputError that names the option.
 std::uint64_t option_ns(const std::string& option, const std::string& text);
-// The same for a bandwidth, which must be at least kLeastRate.
+// Returns the bandwidth given for an option, at least kLeastRate. Throws InputError that names the option.
 Bandwidth option_bandwidth(const std::string& option, const std::string& text);
 
 }  // namespace weft::cli

@@ -43,8 +43,8 @@ class RoutedNetwork {
   const routing::Policy& policy() const { return policy_; }
   const routing::PathModel& paths() const { return *paths_; }
   routing::PlanSetup setup() const { return {parameters_, topology_, *table_, seed_}; }
-  // The same with a destination for each NIC of hosts that have several, as simulations route to them.
-  // Channels have the same numbers.
+  // Returns setup() with a destination for each NIC of hosts that have several, as simulations route to them.
+  // Channels keep their numbers.
   routing::PlanSetup setup_of_nics() const;
   std::string routing() const;  // in short form, with all parameters
   // Why, where it wasn't chosen: "recommended for torus"; else "".
@@ -57,9 +57,9 @@ class RoutedNetwork {
     return policy_.remark != nullptr && !speaks_of_packets ? policy_.remark(setup())
                                                            : routing::remark_on_paths(policy_);
   }
-  // The same with what is to be said of NICs, where hosts have several.
+  // Adds to remark() what is to be said of NICs, where hosts have several.
   std::string remark_on_paths() const { return with_nics(remark(), rails_ != nullptr); }
-  // Of load() of this traffic, where shares may follow from that.
+  // Returns the remark on load() of this traffic, as shares of ways may follow from the traffic.
   std::string remark_on_load(const topologies::HostTraffic& traffic) const;
   routing::LinkLoad load(const topologies::HostTraffic& traffic) const;
 
@@ -112,7 +112,7 @@ class RoutedArguments {
 class TrafficArguments {
  public:
   void add_to(Command& command);
-  // Of the hosts of this network, scaled so that the busiest is full. Throws InputError.
+  // Returns the traffic of this network's hosts, scaled so that the busiest is full. Throws InputError.
   topologies::HostTraffic build(const topologies::Topology& topology, std::uint64_t seed) const;
 
  private:

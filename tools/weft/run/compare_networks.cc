@@ -284,9 +284,10 @@ int compare(const CompareOptions& options) {
 void add_compare_networks(Command& command, int& exit_code) {
   const auto options = std::make_shared<CompareOptions>();
   command
-      .add_option("APP", options->apps,
+      .add_option("APP,--traffic,--goal", options->apps,
                   "Applications, each on its own: a GOAL graph, with fields of a job like "
-                  "',ranks_per_node=4', or generated traffic, alltoall:size=1MB,ranks=64")
+                  "',ranks_per_node=4', or generated traffic, alltoall:size=1MB,ranks=64; --goal or "
+                  "--traffic may stand before them, as in weft sim")
       .required();
   command.add_option("--topology", options->topologies, "A network to compare; given again for each")
       .repeated();

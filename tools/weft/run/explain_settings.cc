@@ -59,20 +59,23 @@ bool is_as(const Given& given, const std::string& name, const std::string& value
   return found != given.end() && found->second == value;
 }
 
-// Parameters that differ from their defaults.
-void add_parameters(const std::string& field, const ModuleInfo& info, const Given& given, const Given& others,
-                    const std::function<ModuleChoice&(Scenario&)>& choice, std::vector<Trial>& trials) {
+// Parameters of a module that were set: they differ from their defaults and from what `others` say.
+std::vector<std::pair<ParameterSpec, std::string>> set_parameters(const ModuleInfo& info, const Given& given,
+                                                                  const Given& others) {
+  std::vector<std::pair<ParameterSpec, std::string>> set;
   const auto values = Parameters(info, ModuleChoice{.name = info.name, .given = given}).values();
   for (const ParameterSpec& spec : info.parameters) {
     const auto value = std::ranges::find(values, spec.name, &std::pair<std::string, std::string>::first);
     if (value == values.end() || spec.default_value.empty() || value->second == spec.default_value) continue;
     if (spec.name == "partitions" || spec.name == "protocol" || is_as(others, spec.name, value->second))
       continue;
-    trials.push_back(
-        {fmt::format("{}.{}={}", field, spec.name, value->second),
-         fmt::format("with the default, {}, the run takes the same course", spec.default_value),
-         [choice, spec](Scenario& changed) { choice(changed).given[spec.name] = spec.default_value; }});
+    set.emplace_back(spec, value->second);
   }
+  return set;
+}
+
+std::string why_not_the_default(const std::string& value) {
+  return fmt::format("with the default, {}, the run takes the same course", value);
 }
 
 // A control that was chosen: in the place of the fabric's, or where there is none.
@@ -100,12 +103,6 @@ void add_routing(const Scenario& scenario, std::vector<Trial>& trials) {
        [usual](Scenario& changed) { changed.routing = usual; }});
 }
 
-// What costs of hosts are where nobody gives any: some follow from others.
-Given usual_hosts(Scenario scenario, const sim::Registries& registries) {
-  for (const char* name : {"o", "O", "S", "collective_S", "protocol"}) scenario.hosts.given.erase(name);
-  return sim::resolve(scenario, registries).hosts.given;
-}
-
 // ---- Of jobs: with several the change is made in all that have this value, so that one trial tells ----
 
 // What decides for each job, as resolve() leaves it: its own of several, else that of the run.
@@ -117,7 +114,33 @@ std::vector<ModuleChoice*> of_jobs(Scenario& scenario, ModuleChoice sim::RunSett
   return all;
 }
 
-// Where nobody gives any: what a library or a profile decides is not a setting.
+// What costs of hosts are where nobody gives any follows from others, and is not a setting.
+void add_hosts(const Scenario& scenario, const sim::Registries& registries, std::vector<Trial>& trials) {
+  const auto hosts = [](Scenario& of) { return of_jobs(of, &sim::RunSettings::hosts, &sim::Job::hosts); };
+  Scenario given = scenario, usual = scenario;
+  for (ModuleChoice* choice : hosts(usual)) {
+    for (const char* name : {"o", "O", "S", "collective_S", "protocol"}) choice->given.erase(name);
+  }
+  usual = sim::resolve(usual, registries);
+  const std::vector<ModuleChoice*> mine = hosts(given), theirs = hosts(usual);
+  std::map<std::pair<std::string, std::string>, std::string> chosen;  // and what there would be
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    for (const auto& [spec, value] : set_parameters(sim::hosts_section(), mine[i]->given, theirs[i]->given)) {
+      chosen.emplace(std::pair(spec.name, value), spec.default_value);
+    }
+  }
+  for (const auto& [setting, without] : chosen) {
+    trials.push_back({fmt::format("hosts.{}={}", setting.first, setting.second), why_not_the_default(without),
+                      [hosts, setting, without](Scenario& changed) {
+                        for (ModuleChoice* choice : hosts(changed)) {
+                          if (is_as(choice->given, setting.first, setting.second))
+                            choice->given[setting.first] = without;
+                        }
+                      }});
+  }
+}
+
+// What a library or a profile decides where nobody gives any is not a setting.
 void add_collectives(const Scenario& scenario, std::span<const goal::Program> programs,
                      const sim::Registries& registries, std::vector<Trial>& trials) {
   const auto choices = [](Scenario& of) {
@@ -228,16 +251,15 @@ std::vector<Trial> trials_of(const Scenario& scenario, std::span<const goal::Pro
   for (const sim::Seam& seam : sim::seams()) {
     const ModuleChoice& choice = scenario.*seam.choice;
     if (choice.empty() || std::string_view(seam.field) == "topology") continue;
-    add_parameters(
-        fmt::format("{}.{}", seam.field, choice.name), sim::find_info(seam, registries, choice), choice.given,
-        not_chosen(scenario, seam.field),
-        [member = seam.choice](Scenario& changed) -> ModuleChoice& { return changed.*member; }, trials);
+    const ModuleInfo& info = sim::find_info(seam, registries, choice);
+    for (const auto& [spec, value] : set_parameters(info, choice.given, not_chosen(scenario, seam.field))) {
+      trials.push_back({fmt::format("{}.{}.{}={}", seam.field, choice.name, spec.name, value),
+                        why_not_the_default(spec.default_value),
+                        [member = seam.choice, name = spec.name, usual = spec.default_value](
+                            Scenario& changed) { (changed.*member).given[name] = usual; }});
+    }
   }
-  if (scenario.jobs.size() == 1) {
-    add_parameters(
-        "hosts", sim::hosts_section(), scenario.hosts.given, usual_hosts(scenario, registries),
-        [](Scenario& changed) -> ModuleChoice& { return changed.hosts; }, trials);
-  }
+  add_hosts(scenario, registries, trials);
   add_collectives(scenario, programs, registries, trials);
   add_placement(scenario, registries, trials);
   add_connections(scenario, registries, trials);

@@ -61,7 +61,7 @@ class Ways {
   Ways(const results::Report& report, const topologies::Topology& topology, const sim::Scenario& scenario)
       : report_(report), network_(topology, choice_of(report, scenario)) {}
 
-  // Of what one host sends to another, the share that each link is the fullest of its way for.
+  // Tells for what share of what one host sends to another each link is the fullest of the way.
   std::map<std::uint32_t, double> fullest(std::uint32_t from, std::uint32_t to) const {
     std::map<std::uint32_t, double> shares;
     double listed = 0;

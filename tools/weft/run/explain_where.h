@@ -12,11 +12,12 @@ namespace weft::cli {
 
 // Lists of shares that add up to 1, the largest first, and last what is left out.
 
-// Of the makespan, by job: of several the one that ended last; before its start the one that gave it hosts,
-// if it waited for some, and so on. Read from summary.json. Throws nlohmann's errors.
+// Divides the makespan among jobs: its end is the share of the job that ended last; what is before that job's
+// start is the share of the job that gave it hosts, if it waited for some, and so on. Read from summary.json.
+// Throws nlohmann's errors.
 nlohmann::ordered_json shares_by_job(const nlohmann::json& run);
 
-// Of the critical path of job `job`, as `ranks`, `activities` and, in a network with links, `links`.
+// Divides the critical path of job `job` by `ranks`, `activities` and, in a network with links, `links`.
 // REQUIRES: the report has its path_shares.
 nlohmann::ordered_json where_of(const results::Report& report, std::size_t job,
                                 const topologies::Topology* topology, const sim::Scenario& scenario);

@@ -46,7 +46,7 @@ struct NetworkRow {
   double compute_share = 0;                     // of the runtime
   std::map<std::string, ExposedShare> exposed;  // by axis or kind of communication
 
-  // Of a single seed, the runtime itself. REQUIRES: runtime_ns.
+  // These are the runtime itself where a single seed gives no interval. REQUIRES: runtime_ns.
   double low() const { return runtime_ns->low.value_or(runtime_ns->mean); }
   double high() const { return runtime_ns->high.value_or(runtime_ns->mean); }
   std::optional<double> price_time() const;                                         // $ s

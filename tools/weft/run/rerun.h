@@ -17,7 +17,7 @@ namespace weft::cli {
 
 class Rerun {
  public:
-  // Of a scenario file as `weft sim -o` leaves it, whose plug-ins are loaded. Throws InputError if it can't
+  // Reads a scenario file as `weft sim -o` leaves it, and loads its plug-ins. Throws InputError if it can't
   // be read. Nothing is written, and its limit of memory is left out. `quiet`: without progress.
   Rerun(const std::string& scenario_path, Phases& phases, bool quiet);
 

@@ -25,7 +25,7 @@ class ScenarioOptions {
 
  private:
   std::string file_;
-  // Of options that stand for one field of the scenario.
+  // These are the values of options that stand for one field of the scenario each.
   std::vector<std::optional<std::string>> values_;
   std::vector<std::string> plugins_, jobs_, models_, faults_, sets_;
   bool no_flows_ = false, baseline_ = false, interference_ = false;

@@ -35,7 +35,7 @@ std::uint64_t steps_of(const std::string& run, const ModuleChoice& traffic) {
   throw InputError(run + ": its workload doesn't tell how many steps it has: use --run-steps");
 }
 
-// Of a model that is known by its name or its file.
+// Takes parameters and replicas where the model is a language model, known by its name or its file.
 void take_model(const ModuleChoice& traffic, std::uint32_t ranks, TrainingStep& step) {
   if (traffic.name != "llm") return;
   const std::uint64_t of_a_replica = number(traffic, "tp") * number(traffic, "pp") * number(traffic, "cp");

@@ -95,7 +95,7 @@ fs::path find_library(const Environment& environment, const char* name, const ch
                    "', or set WEFT_TRACER_DIR to its folder");
 }
 
-// Of both kinds.
+// Lists the traces of both kinds, MPI's before NCCL's.
 std::vector<fs::path> all_traces_in(const fs::path& directory) {
   std::vector<fs::path> found = goal::trace_files(directory, goal::kMpiTraces);
   const std::vector<fs::path> nccl = goal::trace_files(directory, goal::kNcclTraces);

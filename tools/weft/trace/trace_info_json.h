@@ -12,7 +12,7 @@ namespace weft::cli {
 // Every figure of the text; JSON.md of this folder names the fields.
 std::string trace_info_json(const goal::TraceSummary& summary);
 
-// Of a flight recorder's dumps: how many ranks there are, and `stuck`, what stuck_calls() gives.
+// Tells of a flight recorder's dumps how many ranks there are, and as `stuck` what stuck_calls() gives.
 std::string dumps_json(const std::vector<goal::RankDump>& dumps);
 
 // "Open MPI v4.1.4, package: …" and "MPICH Version:\t4.0.2" without what no one asked for.

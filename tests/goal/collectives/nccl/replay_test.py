@@ -1,4 +1,4 @@
-"""What the README says the replay gives for measured allreduces is what it gives: modelled times, protocols and deviations
+"""What REPLAY.md says the replay gives for measured allreduces is what it gives: modelled times, protocols and deviations
 of its tables, and the measured times beside them; and on 8 and 16 nodes, which the costs were not fitted on, they are
 within the limits that it tells."""
 
@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-WEFT, SCRIPT, README, MEASURED, ON_ONE_NODE = (Path(sys.argv.pop(1)).resolve() for _ in range(5))
+WEFT, SCRIPT, REPLAY, BETWEEN_NODES, MEASURED, ON_ONE_NODE = (Path(sys.argv.pop(1)).resolve() for _ in range(6))
 sys.path.insert(0, str(SCRIPT.parent))
 import compare_nodes  # noqa: E402  (the script's folder is known only now)
 import fit_one_node  # noqa: E402
@@ -19,11 +19,10 @@ MEDIAN, WORST = 0.15, 0.35
 CELL = re.compile(r"([\d.]+) / ([\d.]+) \(([+-]\d+)%, (\w+)\)")
 
 
-def cells_of_readme():
-    """(algorithm, bytes, nodes) → (modelled us, measured us, percent, protocol), of the section on the replay."""
-    section = README.read_text(encoding="utf-8").split("## The same by replay")[1].split("\n## ")[0]
+def cells_of_page():
+    """(algorithm, bytes, nodes) → (modelled us, measured us, percent, protocol), of REPLAY.md."""
     algorithm, nodes, cells = "", [], {}
-    for line in section.splitlines():
+    for line in REPLAY.read_text(encoding="utf-8").splitlines():
         columns = [column.strip() for column in line.strip("|").split("|")]
         if line.startswith("|") and columns[0].endswith(", bytes"):
             algorithm = columns[0].split(",")[0]
@@ -45,7 +44,7 @@ class Replay(unittest.TestCase):
             cls.protocol = {(a, size, n): machine.chosen(a, size, 4 * n)["protocol"] for a, size, n in cls.measured}
 
     def test_the_tables_hold(self):
-        cells = cells_of_readme()
+        cells = cells_of_page()
         self.assertEqual(set(cells), set(self.measured))
         for key, (us, of_file, percent, protocol) in cells.items():
             with self.subTest(key=key):
@@ -90,13 +89,12 @@ class OneNode(unittest.TestCase):
 
 
 class BetweenNodes(unittest.TestCase):
-    """Allreduces between nodes, and sends, replayed at flow level: no further from what was measured than the README says."""
+    """Allreduces between nodes, and sends, replayed at flow level: as near to what was measured as BETWEEN_NODES.md says."""
 
-    def limits_of_readme(self):
+    def limits_of_page(self):
         """(node, what, nodes x GPUs) → (points, median, 90th percentile) of the replay's errors, in percent."""
-        section = README.read_text(encoding="utf-8").split("### Between nodes")[1].split("\n## ")[0]
         limits = {}
-        for line in section.splitlines():
+        for line in BETWEEN_NODES.read_text(encoding="utf-8").splitlines():
             columns = [column.strip() for column in line.strip("|").split("|")]
             if line.startswith("| `") and columns[2] != "all":
                 limits[columns[0].strip("`"), columns[1], columns[2]] = (
@@ -110,7 +108,7 @@ class BetweenNodes(unittest.TestCase):
             shape = f"{point['gpus'] // point['per_node']} x {point['per_node']}"
             error = abs(compare_nodes.replayed_us(WEFT, point) / point["us"] - 1)
             errors.setdefault((point["node"], what[point["collective"]], shape), []).append(100 * error)
-        limits = self.limits_of_readme()
+        limits = self.limits_of_page()
         self.assertEqual(set(errors), set(limits))
         for kind, each in errors.items():
             with self.subTest(kind=kind):

@@ -70,7 +70,7 @@ Graph there_and_back(const Graph& graph) {
   return import_chakra(at, {}, nullptr);
 }
 
-// The same without wildcards and without an edge said twice, for which Chakra has no words.
+// Replaces wildcards and leaves out edges said twice, for which Chakra has no words.
 Graph speakable(const Graph& graph) {
   GraphBuilder builder;
   for (Rank rank = 0; rank < graph.ranks(); ++rank) {

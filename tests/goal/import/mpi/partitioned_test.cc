@@ -126,7 +126,7 @@ TEST_CASE("a partition that another thread gives follows the start of its reques
 
 TEST_CASE("partitioned requests meet by tag in the order in which they were made") {
   Files files;
-  // Of tag 5 the second is longer; the one of tag 6 lies between them.
+  // The second request of tag 5 is longer; the one of tag 6 lies between them.
   files.ranks = {
       {init(0), made(Function::kPsend_init, 1, 2, 1, 1, 5), made(Function::kPsend_init, 1, 3, 2, 2, 6),
        made(Function::kPsend_init, 1, 1, 9, 3, 5), started(0, 3), ready(0, {0}, 3), started(0, 2),

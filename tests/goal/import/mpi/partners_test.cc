@@ -109,7 +109,7 @@ TEST_CASE("random programs that are cut anywhere run to their end, and lose no m
     const Graph left = drop_without_partners(cut, dropped);
     check_runs(left);
     REQUIRE(left.ops() == cut.ops());
-    // Of each kind of message the fewer of sends and receives stay.
+    // Each kind of message keeps as many sends and receives as there were of the fewer.
     const auto sends = messages(cut, OpKind::kSend), receives = messages(cut, OpKind::kRecv);
     const auto sends_left = messages(left, OpKind::kSend), receives_left = messages(left, OpKind::kRecv);
     CHECK(sends_left == receives_left);
@@ -125,7 +125,7 @@ TEST_CASE("random programs that are cut anywhere run to their end, and lose no m
     CHECK(stayed == stay);
     CHECK(dropped.sends == all_sends - stay);
     CHECK(dropped.receives == all_receives - stay);
-    // Of each communicator's collectives those that all members call.
+    // Each communicator keeps those collectives that all members call.
     std::uint64_t lost = 0;
     for (std::uint32_t c = 0; c < kMembers.size(); ++c) {
       std::uint64_t least = UINT64_MAX, most = 0;

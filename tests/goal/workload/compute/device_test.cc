@@ -19,7 +19,7 @@ double tflops(const std::string& device, const Gemm& gemm) {
   return flops / find_device(device).gemm_ns(gemm) / 1e3;
 }
 
-// Of Llama-2-70B's four matrices on one device, by tokens.
+// Returns the median over Llama-2-70B's four matrices for so many tokens, as one of `tp` devices has them.
 double median_tflops(const std::string& device, std::uint64_t tokens, std::uint64_t tp) {
   std::vector<double> all = {
       tflops(device, {tokens, 10240 / tp, 8192}), tflops(device, {tokens, 8192, 8192 / tp}),

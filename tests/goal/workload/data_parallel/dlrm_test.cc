@@ -31,7 +31,6 @@ std::string fact(const std::string& text, std::uint32_t ranks, const std::string
   return "";
 }
 
-// Of a rank, in order, of that kind.
 std::vector<Collective> collectives_of(const Graph& graph, Rank r, CollectiveKind kind) {
   std::vector<Collective> all;
   const RankView rank = graph.rank(r);

@@ -12,7 +12,7 @@ using namespace weft::goal;
 
 namespace {
 
-// Of one rank, in order; the bytes of collectives of that kind.
+// Returns the bytes of rank 0's collectives of that kind, in order.
 std::vector<std::uint64_t> sizes_of(const Graph& graph, CollectiveKind kind) {
   std::vector<std::uint64_t> sizes;
   const RankView rank = graph.rank(0);

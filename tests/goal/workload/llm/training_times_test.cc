@@ -43,7 +43,8 @@ Training pipeline(std::uint32_t stages, std::uint32_t chunks, std::uint32_t micr
   return training;
 }
 
-// Of the first stage: forward and backward of a chunk, and the optimizer. REQUIRES: several stages.
+// The first stage computes these: forward and backward of a chunk, and the optimizer. REQUIRES: several
+// stages.
 struct Parts {
   std::int64_t forward = 0, backward = 0, optimizer = 0;
 };

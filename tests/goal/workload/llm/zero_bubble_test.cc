@@ -327,7 +327,7 @@ TEST_CASE("DualPipe: what experts send in one direction is hidden behind computa
     experts.layout.data = experts.layout.expert = 2;
     return static_cast<double>(end(training_graph(experts), ns_per_byte));
   };
-  // Of 16 more micro-batches, which all run in pairs: what the network adds to them.
+  // Tells what the network adds to the time of 16 more micro-batches, which all run in pairs.
   const auto added = [&](ScheduleKind kind) {
     const auto more = [&](double ns_per_byte) {
       return takes(kind, 32, ns_per_byte) - takes(kind, 16, ns_per_byte);

@@ -73,7 +73,7 @@ struct State {
 
 TEST_CASE("faults: a link that is cut and mended") {
   const topologies::Topology tree = small_tree();
-  // The same cable from either end.
+  // A cable may be named from either end.
   for (const char* name :
        {"edge 0.0 / aggregation 0.1", "aggregation 0.1 / edge 0.0", " edge 0.0/aggregation 0.1 "}) {
     INFO(name);

@@ -43,7 +43,7 @@ results::Report run(const Case& what) {
 
 double ms(const results::Report& report) { return static_cast<double>(report.makespan.ps()) / 1e9; }
 
-// Of packets of 4096 bytes with headers of 64, over so many NICs.
+// Tells how long so many bytes take over so many NICs, in packets of 4096 bytes with headers of 64.
 double ms_on_wire(double bytes, double nics, double gbps) {
   return bytes * 8 * (4160.0 / 4096) / (nics * gbps * 1e9) * 1e3;
 }
@@ -55,7 +55,7 @@ bool warns(const results::Report& report, const std::string& text) {
   return false;
 }
 
-// Of the busiest host.
+// Returns how many NICs the busiest host used.
 std::uint32_t nics_used(const results::Report& report) {
   REQUIRE(report.nics_used.size() == 1);
   return report.nics_used[0].most;
