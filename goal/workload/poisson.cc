@@ -21,10 +21,15 @@ constexpr std::uint64_t kPoissonDestinationDraws = 0x706F6733;
 // dependencies for it.
 constexpr double kBytesOfMessage = 168;
 
+double rate_bps_of(const Parameters& parameters) {
+  const Bandwidth rate = parameters.automatic("rate") ? Bandwidth::gbps(400) : parameters.bandwidth("rate");
+  return static_cast<double>(rate.bps());
+}
+
 Graph generate_poisson(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
   require_ranks(parameters, ranks, 2);
   const double load = parameters.real("load");
-  const double rate_bps = static_cast<double>(parameters.bandwidth("rate").bps());
+  const double rate_bps = rate_bps_of(parameters);
   const Time duration = parameters.time("duration");
   const FlowSizes sizes = load_flow_sizes(parameters.file("sizes"));
   const double mean_gap_ns = 8e9 * sizes.mean_bytes() / (load * rate_bps);
@@ -55,7 +60,7 @@ Graph generate_poisson(const Parameters& parameters, std::uint32_t ranks, std::u
 // In which messages are measured, and what was asked for.
 WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
   const double until_ns = static_cast<double>(parameters.time("duration").ps()) / 1000;
-  const double capacity = static_cast<double>(parameters.bandwidth("rate").bps()) * ranks;
+  const double capacity = rate_bps_of(parameters) * ranks;
   return {{"open_loop_from_ns", fmt::format("{}", parameters.real("warm_up") * until_ns)},
           {"open_loop_until_ns", fmt::format("{}", until_ns)},
           {"open_loop_load", fmt::format("{}", parameters.real("load"))},
@@ -95,11 +100,14 @@ Workload poisson_workload() {
         "Share of `duration` at its beginning whose messages the figures of the traffic leave out, as the "
         "network fills.",
         at_least("0").under("1")},
-       {"rate", ParameterType::kBandwidth, "400Gbps", "Rate of a host's link, to which `load` refers.",
+       {"rate", ParameterType::kBandwidth, "auto",
+        "To which `load` refers; auto: what a host's links into the network carry, and 400Gbps where no "
+        "network is known.",
         above("0")},
        ranks_parameter()}};
   workload.generate = generate_poisson;
   workload.facts = facts;
+  workload.host_rate = "rate";
   return workload;
 }
 

@@ -38,6 +38,9 @@ struct Workload {
   WorkloadFacts (*facts)(const Parameters& parameters, std::uint32_t ranks) = nullptr;
   // Are its collectives those of NCCL? Then runs choose their algorithms as NCCL does, by default.
   bool calls_nccl = false;
+  // The parameter that is the rate of a host, where it is "auto" and the network is known; null: there is
+  // none.
+  const char* host_rate = nullptr;
 };
 
 // Puts what is known of a workload's graph into the metadata of its file. Throws InputError as `facts`.

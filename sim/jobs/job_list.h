@@ -46,8 +46,8 @@ inline constexpr std::uint32_t kMostRanks = 1u << 26;
 JobList read_swf(const std::string& text, const std::string& name);
 
 // Reads a table with a heading, whose columns are in any order: `id`, `submit`, `ranks`, which every list
-// has, and `requested`, `runtime`, `model`. Times have units ("1.5ms"); bare numbers are seconds. Throws
-// InputError with file, line and column.
+// has, and `requested`, `runtime`, `model`. Times have units ("1.5ms"); bare numbers are seconds, also
+// those since 1970. Throws InputError with file, line and column.
 JobList read_job_table(const std::string& text, const std::string& name);
 
 // Reads a file of either kind, plain or gzip, which its name (.swf, .csv) or its first line tells. Throws

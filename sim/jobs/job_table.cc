@@ -1,7 +1,11 @@
 // Tables of jobs, in comma-separated values.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +13,7 @@
 #include "sim/jobs/job_list.h"
 #include "sim/jobs/list_reader.h"
 #include "sim/units/input_error.h"
+#include "sim/units/printable.h"
 
 namespace weft::jobs {
 namespace {
@@ -70,9 +75,34 @@ void Reader::heading(std::string_view line, std::int64_t number) {
   }
 }
 
+// A time that is too large for a simulation's, as time stamps are; nothing for any other text.
+std::optional<long double> beyond_simulations(std::string_view text) {
+  constexpr long double kMostOfTime = 9e18L;  // ps, and less than Time holds
+  long double number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
+  const std::string_view unit = without_blanks({end, static_cast<std::size_t>(last - end)});
+  try {
+    const Time one = parse_time("1" + std::string(unit), Time::us(1'000'000));
+    const long double ps = number * static_cast<long double>(one.ps());
+    return ps > kMostOfTime ? std::optional(ps) : std::nullopt;
+  } catch (const InputError&) {
+    return std::nullopt;  // no unit
+  }
+}
+
 ListTime Reader::time(const Cell& cell, std::int64_t line) const {
   if (cell.text.empty()) return kUnknown;
   try {
+    if (const auto ps = beyond_simulations(cell.text)) {
+      const long double ns = *ps / 1000;
+      if (ns > static_cast<long double>(kLongest) * kSecond) {
+        throw InputError(fmt::format("'{}' is more than a hundred years, the most that a list's times may be",
+                                     printable(std::string(cell.text))));
+      }
+      return std::llround(ns);
+    }
     return parse_time(cell.text, Time::us(1'000'000)).ps() / 1000;
   } catch (const InputError& error) {
     fail(line, cell, error.what());

@@ -10,6 +10,9 @@
 
 namespace weft::jobs {
 
+// The longest time in a list, a hundred years, in seconds.
+inline constexpr double kLongest = 100 * 365.25 * 86400;
+
 // Calls `read` for each line, without its end and with its number from 1.
 void for_each_line(std::string_view text, const std::function<void(std::string_view, std::int64_t)>& read);
 std::string_view without_blanks(std::string_view text);

@@ -34,8 +34,6 @@ enum Field : std::size_t {
 constexpr double kCancelled = 5;
 // A job that was stopped and went on may have a line for each time it ran, beside one for the whole.
 constexpr double kPart = 2, kLastPart = 4;
-// A hundred years, in seconds.
-constexpr double kLongest = 100 * 365.25 * 86400;
 
 struct Reader {
   const std::string& name;

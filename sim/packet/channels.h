@@ -154,11 +154,16 @@ class Channels {
   PathTimes path_times(ChannelId nic_channel, HostId destination_host, std::uint32_t entropy,
                        std::uint32_t bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
 
+  // Nodes at the same distance, kept by callers for its memory.
+  struct Levels {
+    std::vector<NodeId> here, next;
+  };
   // No message can be there sooner whose packets take different paths of `hops` links, out of any of these
-  // NICs: all that is sent has to leave them, and what leaves last has the way before it. `packet_bytes`: of
-  // all packets but the last, on the wire. The least there is where all links between switches are alike.
+  // NICs: all that is sent has to leave them, and to pass the links of each step of the shortest paths, and
+  // what leaves last has the way before it. `packet_bytes`: of all packets but the last, on the wire.
   Time least_one_way(std::span<const ChannelId> nic_channels, HostId destination_host, std::uint32_t hops,
-                     std::uint32_t packet_bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
+                     std::uint32_t packet_bytes, std::uint32_t packets, std::uint32_t last_bytes,
+                     Levels& levels) const;
 
   // Packets lost in the queue of a channel and on its wire. REQUIRES: no partition runs.
   std::uint64_t drops(ChannelId c) const { return cold[c].drops + cold[opposite(c)].lost_coming_in; }
@@ -227,6 +232,7 @@ class Channels {
  private:
   // The fastest link between switches, and the least delay of one.
   Bandwidth fastest_;
+  Bandwidth slowest_from_switch_;
   std::int64_t least_delay_ps_ = 0;
   std::vector<std::uint32_t> job_of_endpoint_;
   std::size_t jobs_ = 0;
@@ -242,6 +248,9 @@ class Channels {
     const topologies::Node& node = topology.node(v);
     return node.domain != topologies::kNoDomain && node.kind != topologies::NodeKind::kHost;
   }
+  // The least that the links of a step of the shortest paths carry together, from the ends of these NICs on.
+  Bandwidth least_step(std::span<const ChannelId> nic_channels, HostId destination_host,
+                       Levels& levels) const;
   [[noreturn]] void fail_no_way(ChannelId nic_channel, HostId destination_host) const;
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                    std::uint32_t packet_bytes);

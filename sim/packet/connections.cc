@@ -244,7 +244,7 @@ Time Connections::ideal_time(const Connection& connection, const Shape& shape,
   }
   return side_.channels.least_one_way(ideal_nics_, HostId(connection.target), hops,
                                       config.mtu_bytes + config.header_bytes, shape.packets,
-                                      shape.last_bytes + config.header_bytes);
+                                      shape.last_bytes + config.header_bytes, ideal_levels_);
 }
 
 // What waits in a system's buffer is a stream of bytes: a few more go with the packet at its end.

@@ -130,7 +130,8 @@ class Connections {
   std::vector<ReceiveSlots> receive_slots_;
   congestion::RingPool rings_;
   std::vector<std::uint32_t> losses_;
-  std::vector<ChannelId> ideal_nics_;  // of ideal_time()
+  std::vector<ChannelId> ideal_nics_;  // these two serve ideal_time()
+  Channels::Levels ideal_levels_;
   std::vector<SentMessage> sent_;
   std::uint64_t live_ = 0;
 };

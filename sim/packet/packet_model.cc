@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -47,6 +48,19 @@ void settle(Scenario& scenario, const topologies::Topology& topology, const rout
   scenario.queue_reason = choice->reason;
 }
 
+// Trimming tells of losses in queues, and of no others.
+void warn_of_lossy_links(const ModelRun& run, std::vector<std::string>& warnings) {
+  const congestion::RecoveryKind& recovery =
+      find_module(congestion::recoveries(), run.scenario.recovery, "loss recovery");
+  const bool lossy = std::ranges::any_of(run.fabric->topology.channels(),
+                                         [](const topologies::Channel& channel) { return channel.loss > 0; });
+  if (!lossy || !recovery.needs.required.has(Capability::kTrim)) return;
+  warnings.push_back(fmt::format(
+      "links lose packets, and loss recovery {} knows of those that queues trim; others wait for a timeout, "
+      "which full queues on the way make long: --recovery rack hears of them by the packets behind",
+      recovery.info.name));
+}
+
 // Before the run, what the policy says of itself and whether lossless queues may lock up.
 void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   const Scenario& scenario = run.scenario;
@@ -65,6 +79,7 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
         "what happens late and seldom, and may be much slower where queues drop packets",
         control.info.name, every));
   }
+  warn_of_lossy_links(run, warnings);
   if (!scenario.queue_reason.empty()) return;  // they can't
   if (queue.channels == nullptr) return;
   const auto nics = nics_of(run, policy, packet_config(run.parameters).nic_choice);

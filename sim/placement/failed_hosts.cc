@@ -24,7 +24,14 @@ std::uint32_t read_share(std::string_view word, const SourceLocation& location, 
   if (error != std::errc() || end != last || !(percent >= 0 && percent <= 100)) {
     throw InputError(location, fmt::format("'{}': expected a share from 0% to 100%", word));
   }
-  return static_cast<std::uint32_t>(std::lround(static_cast<double>(hosts) * percent / 100));
+  const auto count = std::lround(static_cast<double>(hosts) * percent / 100);
+  if (count == 0 && percent > 0) {
+    throw InputError(location,
+                     fmt::format("'{}' of {} hosts is less than half a host; the nearest share is one host: "
+                                 "{:.4g}%",
+                                 word, hosts, 100 / static_cast<double>(hosts)));
+  }
+  return static_cast<std::uint32_t>(count);
 }
 
 void draw(std::uint32_t count, std::uint64_t seed, Machine& machine) {

@@ -55,6 +55,7 @@ inline std::uint32_t sound_hosts(const Machine& machine) { return sound_hosts(ma
 struct Outcome {
   std::vector<std::uint32_t> hosts;
   std::string no_room = {};
+  std::string remark = {};  // what a user should know of these places; "": nothing
 };
 
 // What a policy works with.

@@ -61,6 +61,9 @@ struct HostConfig {
   RailUse rails;
   // Bytes of messages take so long at a NIC: for what is said of the critical path alone.
   TimePerByte nic_per_byte;
+  // No message of no bytes takes longer alone: what others take beyond it, and beyond the NIC, is bandwidth
+  // of slower links on the way. This serves what is said of the critical path alone, too.
+  Time longest_latency = Time::max();
 };
 
 // Hosts that the ranks of the program fill.

@@ -6,7 +6,8 @@
 namespace weft::sim {
 
 void ReplayShare::keep_trails(TrailRecords& records, const CommunicationClasses& classes) {
-  const Trails::Setting setting{records, classes, plan_.local, hosts_.nic_per_byte, plan_.place.start};
+  const Trails::Setting setting{
+      records, classes, plan_.local, hosts_.nic_per_byte, hosts_.longest_latency, plan_.place.start};
   trails_ = std::make_unique<Trails>(setting, cpus_.size(), ranks_.size());
   departures_.keep_trails(*trails_);
   cpu_work_.keep_trails(*trails_);

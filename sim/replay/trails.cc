@@ -11,6 +11,7 @@ Trails::Trails(const Setting& setting, std::size_t cpus, std::size_t ranks)
       classes_(setting.classes),
       local_(setting.local.data()),
       nic_(setting.nic),
+      longest_latency_(setting.longest_latency),
       cpus_(cpus),
       nics_(ranks),
       pauses_(ranks * classes_.names().size()),
@@ -28,10 +29,11 @@ void Trails::at_message(std::uint32_t local, const Message& message, bool is_han
     const Time alone =
         message.alone_ps > 0 ? std::min(Time::ps(static_cast<std::int64_t>(message.alone_ps)), taken) : taken;
     const Time bytes = nic_.of(message.bytes);
-    const Time latency = alone - std::min(bytes, alone);
+    const Time latency = std::min(alone - std::min(bytes, alone), longest_latency_);
     Time& received = nics_[local].received;
     received = after(std::max(received, trail.injected), bytes);
-    const Time bandwidth = std::min(std::max(trail.nic, received - trail.injected), taken - latency);
+    const Time bandwidth =
+        std::min(std::max({trail.nic, received - trail.injected, alone - latency}), taken - latency);
     now_.latency += latency;
     now_.bandwidth += bandwidth;
     now_.queueing += taken - latency - bandwidth;
@@ -51,10 +53,12 @@ void Trails::at_sent(std::uint32_t task, const Message& message, Time now) {
   const Trail& trail = sending_[task];
   set_now(trail.path, kOpen);
   const Time taken = now - trail.injected;
-  const Time bytes = std::min(nic_.of(message.bytes), taken);
+  const Time nic = std::min(nic_.of(message.bytes), taken);
+  const Time alone = std::max(Time::ps(static_cast<std::int64_t>(message.alone_ps)), nic);
+  const Time one_way = std::min(alone - nic, longest_latency_);
+  const Time bytes = std::min(alone - one_way, taken);
   // There and, as an acknowledgement, back.
-  const Time alone = std::max(Time::ps(static_cast<std::int64_t>(message.alone_ps)), bytes);
-  const Time latency = std::min((alone - bytes) * 2, taken - bytes);
+  const Time latency = std::min(one_way * 2, taken - bytes);
   now_.bandwidth += bytes;
   now_.latency += latency;
   now_.queueing += taken - bytes - latency;

@@ -39,7 +39,8 @@ class Trails {
     const CommunicationClasses& classes;
     const std::vector<std::uint32_t>& local;  // of each rank of the program
     TimePerByte nic;
-    Time start;  // of the program
+    Time longest_latency;  // as HostConfig has it
+    Time start;            // of the program
   };
   Trails(const Setting& setting, std::size_t cpus, std::size_t ranks);
 
@@ -164,6 +165,7 @@ class Trails {
   const CommunicationClasses& classes_;
   const std::uint32_t* const local_;
   const TimePerByte nic_;
+  const Time longest_latency_;
   results::CriticalPath now_;
   std::uint8_t cause_ = CommunicationClasses::kNone;  // class of the communication that the event is of
   Time sent_;  // when its message was handed to the network, if it is of one outside of collectives

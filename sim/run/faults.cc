@@ -168,8 +168,15 @@ struct Fault {
 };
 
 std::vector<FaultyLink> draw(std::vector<FaultyLink> links, const Parameters& fault, RandomStream random) {
-  const std::uint64_t wanted = random_links(fault).of(links.size());
-  if (wanted > links.size()) {
+  const RandomLinks asked = random_links(fault);
+  const std::uint64_t wanted = asked.of(links.size());
+  if (wanted == 0 && asked.any() && !links.empty()) {
+    fault.fail("random_links",
+               fmt::format("of {} links that is less than half of one; the nearest share is one link: "
+                           "{:.4g}%",
+                           links.size(), 100 / static_cast<double>(links.size())));
+  }
+  if (wanted > links.size() || (links.empty() && asked.any())) {
     const std::string& between = fault.text("between");
     fault.fail("random_links", fmt::format("only {} links are {}", links.size(),
                                            between == "auto" ? "no host's only one (between=* draws from all)"

@@ -62,14 +62,16 @@ void JobQueue::check(std::uint32_t job) {
     throw InputError(what.location,
                      fmt::format("job {} has no ranks: it has nothing to wait for", what.name));
   }
-  std::string no_room;
+  placement::Outcome outcome;
   try {
-    no_room = place(job, states_).no_room;
+    outcome = place(job, states_);
   } catch (const InputError& error) {
     if (!what.placement.location.file.empty()) throw;
     throw InputError(what.location, fmt::format("job {}: {}", what.name, error.what()));
   }
   jobs_[job].exchanges = {};  // until it is its turn: those of all jobs together may be many
+  if (!outcome.remark.empty()) remarks_.push_back(fmt::format("job {}: {}", what.name, outcome.remark));
+  const std::string& no_room = outcome.no_room;
   if (no_room.empty()) return;
   throw InputError(what.location,
                    fmt::format("job {} could never start: {}, with no other job there", what.name, no_room));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/jobs/scheduler.h"
@@ -30,6 +31,8 @@ class JobQueue final : public JobStarter {
   // What the job got, ascending; none if it has not started.
   const std::vector<std::uint32_t>& hosts_of(std::uint32_t job) const { return jobs_[job].hosts; }
 
+  // What placement has to say of jobs.
+  const std::vector<std::string>& remarks() const { return remarks_; }
   // Tells how fragmented free hosts were, mean over the time in which there were any, up to the last end of a
   // job.
   double fragmentation() const { return fragmentation_.mean(); }
@@ -53,6 +56,7 @@ class JobQueue final : public JobStarter {
   const std::span<const ReplayJob> replayed_;
   const topologies::Topology* topology_;
   std::vector<Waiting> jobs_;
+  std::vector<std::string> remarks_;
   States states_;  // of the hosts
   placement::FragmentationOverTime fragmentation_;
   std::unique_ptr<jobs::Scheduler> scheduler_;

@@ -27,7 +27,8 @@ void check_fits(const Scenario& scenario, const ReplayJob& job, std::uint32_t ho
           scenario.topology.name, hosts, needed));
 }
 
-void place_on(placement::Machine& machine, const Scenario& scenario, std::size_t index, ReplayJob& job) {
+void place_on(placement::Machine& machine, const Scenario& scenario, std::size_t index, ReplayJob& job,
+              std::vector<std::string>& remarks) {
   const Job& what = scenario.jobs[index];
   if (job.program.ranks() == 0) return;
   placement::Request request{
@@ -52,6 +53,7 @@ void place_on(placement::Machine& machine, const Scenario& scenario, std::size_t
                     "once: choose a larger topology, or more ranks_per_host",
                     what.name, outcome.no_room));
   }
+  if (!outcome.remark.empty()) remarks.push_back(fmt::format("job {}: {}", what.name, outcome.remark));
   job.host_of_rank = std::move(outcome.hosts);
   for (const std::uint32_t host : job.host_of_rank) machine.state[host] = placement::HostState::kTaken;
 }
@@ -128,7 +130,8 @@ placement::Outcome place_job(const Job& what, const placement::Request& request,
 }
 
 std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const goal::Program> programs,
-                                      const topologies::Topology* topology) {
+                                      const topologies::Topology* topology,
+                                      std::vector<std::string>& remarks) {
   std::vector<ReplayJob> jobs;
   for (std::size_t i = 0; i < decided.jobs.size(); ++i) {
     const Job& what = decided.jobs[i];
@@ -151,7 +154,7 @@ std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const g
     return jobs;
   }
   placement::Machine machine = machine_of(decided, *topology);
-  for (std::size_t i = 0; i < jobs.size(); ++i) place_on(machine, decided, i, jobs[i]);
+  for (std::size_t i = 0; i < jobs.size(); ++i) place_on(machine, decided, i, jobs[i], remarks);
   return jobs;
 }
 

@@ -38,9 +38,10 @@ placement::Outcome place_job(const Job& what, const placement::Request& request,
 // One for each job of a scenario in which the libraries have been followed, in its order. Jobs are placed one
 // after the other, each on hosts of its own, which it keeps for the whole run; with a scheduler none is
 // placed. Without a topology (null) they are next to each other in number. Throws InputError if a placement
-// can't be had, or where there are too few hosts.
+// can't be had, or where there are too few hosts. What placements have to say goes to `remarks`.
 std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const goal::Program> programs,
-                                      const topologies::Topology* topology);
+                                      const topologies::Topology* topology,
+                                      std::vector<std::string>& remarks);
 
 // Hosts that these jobs use: the highest number and 1.
 std::uint32_t hosts_used(std::span<const ReplayJob> jobs);

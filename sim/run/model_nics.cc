@@ -3,7 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "sim/units/grouped.h"
 
@@ -88,11 +92,53 @@ static TimePerByte nic_per_byte(const topologies::Topology& topology) {
   return TimePerByte::ns(least == UINT64_MAX ? 0 : 8e9 / static_cast<double>(least));
 }
 
+// Gives no less than the longest way between two hosts takes, and at most twice as much: to the node that is
+// farthest from the first host, and as far on.
+static Time longest_latency(const topologies::Topology& topology) {
+  std::vector<Time> reached(topology.nodes(), Time::max());
+  using Entry = std::pair<Time, topologies::Vertex>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
+  Time longest;
+  const auto reach = [&](topologies::Vertex v, Time at) {
+    if (reached[v] <= at) return;
+    reached[v] = at;
+    open.emplace(at, v);
+  };
+  reach(topology.host(0), Time());
+  constexpr Time kMost = Time::ps(kEndOfTime.ps() / 8);  // sums of a few stay moments
+  while (!open.empty() && longest < kMost) {
+    const auto [at, v] = open.top();
+    open.pop();
+    if (at > reached[v]) continue;
+    longest = at;
+    for (const std::uint32_t c : topology.out_channels(v)) {
+      const topologies::Channel& channel = topology.channels()[c];
+      const Time pipeline = std::min(topology.node(channel.to).switch_latency, kMost);
+      reach(channel.to, at + std::min(channel.latency, kMost) + pipeline);
+    }
+  }
+  return std::min(longest, kMost) * 2;
+}
+
+// What hosts add to a message is latency, too.
+static Time longest_latency(const ModelRun& run) {
+  Time sum = longest_latency(run.fabric->topology);
+  constexpr Time kMost = Time::ps(kEndOfTime.ps() / 8);
+  for (const auto& [name, value] : run.parameters.values()) {
+    const bool is_both = name == "host_delay";
+    if (!is_both && name != "send_delay" && name != "receive_delay") continue;
+    sum += std::min(run.parameters.time(name), kMost) * (is_both ? 2 : 1);
+  }
+  return sum;
+}
+
 std::vector<ReplayJob> jobs_with(const ModelRun& run, NicChoice choice, const routing::NicNetwork* nics) {
   std::vector<ReplayJob> jobs(run.jobs.begin(), run.jobs.end());
   const TimePerByte per_byte = nic_per_byte(run.fabric->topology);
+  const Time longest = longest_latency(run);
   for (ReplayJob& job : jobs) {
     job.hosts.nic_per_byte = per_byte;
+    job.hosts.longest_latency = longest;
     job.hosts.nics = routing::is_by_rank(choice) ? nics : nullptr;
     job.hosts.rails = routing::rail_use(choice, job.hosts.rails);
   }

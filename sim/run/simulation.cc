@@ -54,6 +54,20 @@ void put_as_in(const results::Report& together, std::uint32_t index, ReplayJob& 
   for (const results::Rank& rank : ranks) job.host_of_rank.push_back(rank.host);
 }
 
+// Gives what the links of the slowest host carry into the network between nodes. REQUIRES: some host has one.
+Bandwidth host_rate(const topologies::Topology& topology) {
+  std::int64_t least_bps = INT64_MAX;
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    std::int64_t bps = 0;
+    for (const std::uint32_t c : topology.out_channels(topology.host(host))) {
+      const topologies::Channel& channel = topology.channels()[c];
+      if (!topology.is_inside(channel.from, channel.to)) bps += channel.rate.bps();
+    }
+    if (bps > 0) least_bps = std::min(least_bps, bps);
+  }
+  return Bandwidth::bps(least_bps);
+}
+
 // What a generated graph is not quite.
 void add_remarks(const ModuleChoice& traffic, std::uint32_t ranks, std::vector<std::string>& warnings) {
   if (traffic.empty()) return;
@@ -197,7 +211,12 @@ goal::Program Simulation::read_or_generate(std::size_t index, std::uint32_t host
     return goal::Program(std::move(graph), std::move(info));
   }
   const goal::Workload& workload = find_module(goal::workloads(), job.traffic, "traffic pattern");
-  const Parameters parameters(workload.info, job.traffic);
+  ModuleChoice traffic = job.traffic;
+  if (workload.host_rate != nullptr && topology_ != nullptr &&
+      Parameters(workload.info, traffic).automatic(workload.host_rate)) {
+    traffic.given[workload.host_rate] = fmt::format("{}bps", host_rate(*topology_).bps());
+  }
+  const Parameters parameters(workload.info, traffic);
   const bool own = workload.own_ranks != nullptr && parameters.integer("ranks") == 0;
   std::int64_t ranks = own ? workload.own_ranks(parameters) : 0;
   if (ranks == 0) ranks = ranks_of(parameters, ranks_per_host(index), hosts_taken);
@@ -255,7 +274,7 @@ Scenario Simulation::decided(std::span<const goal::Program> programs,
 
 void Simulation::check_places(std::span<const goal::Program> programs) const {
   std::vector<std::string> remarks;  // the run has them
-  (void)jobs_to_replay(decided(programs, remarks), programs, topology_.get());
+  (void)jobs_to_replay(decided(programs, remarks), programs, topology_.get(), remarks);
 }
 
 // What the network takes from the hosts' protocol is the same for all: that of the first job. Where jobs wait
@@ -317,10 +336,11 @@ static void tell_settings(const Scenario& scenario, results::Report& report) {
 }
 
 // A table of more is of no use, and would take gigabytes to keep until it is written.
-static bool has_too_many_rows(const ModelRun& run, std::vector<std::string>& warnings) {
+static bool has_too_many_rows(const ModelRun& run, bool has_file, std::vector<std::string>& warnings) {
   constexpr double kMostFlowRows = 10e6;
   const double messages = reckoned_messages(run);
   if (messages <= kMostFlowRows) return false;
+  if (!has_file) return true;
   warnings.push_back(fmt::format("flows.csv has no rows: about {:.3g} million messages are too many of them",
                                  messages * 1e-6));
   return true;
@@ -342,6 +362,7 @@ static std::optional<results::OpenLoopWindow> window_of(const Scenario& scenario
 
 static void tell_queue(const JobQueue& queue, results::Report& report) {
   for (std::uint32_t job = 0; job < report.jobs.size(); ++job) report.jobs[job].hosts = queue.hosts_of(job);
+  report.warnings.insert(report.warnings.end(), queue.remarks().begin(), queue.remarks().end());
   report.fragmentation = queue.fragmentation();
   report.jobs_without_place = queue.jobs_without_place();
 }
@@ -359,7 +380,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   const Scenario first = scenario_of_job(scenario, 0);
   report.connections = scenario.connections;
   tell_protocol(first, report);
-  std::vector<ReplayJob> jobs = jobs_to_replay(scenario, programs, topology_.get());
+  std::vector<ReplayJob> jobs = jobs_to_replay(scenario, programs, topology_.get(), report.warnings);
   bundle_channels(model_.has_fluids, topology_.get(), jobs, report.warnings);
   std::optional<JobQueue> queue;
   const bool waits = !scenario.scheduler.empty();
@@ -398,7 +419,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
                only.empty() && !scenario_.output.directory.empty(),
                recorder ? &*recorder : nullptr,
                control};
-  if (wants_rows && !window && has_too_many_rows(run, report.warnings))
+  if (wants_rows && !window && has_too_many_rows(run, !scenario_.output.directory.empty(), report.warnings))
     run.keeps_flow_rows = wants_rows = false;
   if (model_.warn != nullptr) model_.warn(run, report.warnings);
   std::optional<Measurements> measurements;

@@ -317,7 +317,7 @@ const ModuleInfo& fault_section() {
            "all. 'core * -> edge 0.0': this direction alone, which may be slow or have errors, not be down."},
           {"switch", ParameterType::kText, "", "Or all cables of the switches with this name."},
           {"random_links", ParameterType::kText, "0",
-           "Or so many cables, or such a share of them (5%), which the seed draws."},
+           "Or so many cables, or such a share of them (5%, rounded to one or more), which the seed draws."},
           {"between", ParameterType::kText, "",
            "Where random_links are drawn: cables with this name, * for all; auto: all but those that are a "
            "host's "

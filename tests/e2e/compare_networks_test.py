@@ -46,6 +46,12 @@ class CompareNetworks(WeftTest):
         self.assertFalse(told["tie"])
         self.assertEqual(told["rows"][0]["topology"], "fat_tree:k=4")
 
+    def test_the_same_time_is_no_matter_of_seeds(self):
+        # Two hosts at one switch don't see how many others it has.
+        switches = ["--topology", "single_switch:hosts=4", "--topology", "single_switch:hosts=8"]
+        text = self.weft("compare-networks", "--traffic", "traffic=[ping_pong:ranks=2,sizes=64KB]", *switches).stdout
+        self.assertIn("the network makes no difference", text)
+
     def test_unlike_networks_are_told_first_and_files_have_prices(self):
         (self.folder / "offers.txt").write_text("# two offers\nfat_tree:k=4   prices=cheap.txtpb\n\ndragonfly:p=2\n")
         prices = self.weft("topo", "cost", "--print-prices", "modern").stdout

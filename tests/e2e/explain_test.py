@@ -225,6 +225,14 @@ class Explain(WeftTest):
         self.assertEqual(self.without_effect("--job", "traffic=[ping_pong:sizes=1000B,iterations=3,ranks=2],compute_scale=2", *TREE), ["compute_scale=2"])
         self.assertEqual(self.without_effect("--job", "traffic=[stencil:dims=2d,iterations=2,compute=300us,ranks=16],compute_scale=2", *TREE), [])
 
+    def test_reruns_that_are_chance_say_so(self):
+        # DCTCP's windows overflow queues of one round trip, and a lost tail waits for its timeout.
+        told = self.explain(sim=["--traffic", "alltoall:size=200KB", "--topology", "fat_tree:k=4", "--congestion", "dctcp"])
+        self.assertLess(min(each["gain"] for each in told["what_would_help"]), -0.01)
+        self.assertTrue(any("timeouts" in remark for remark in told["remarks"]))
+        self.assertTrue(any("capacity=auto" in remark for remark in told["remarks"]))
+        self.assertEqual(self.explain(sim=["--traffic", "ping_pong:sizes=1000B,iterations=3,ranks=2", *TREE])["remarks"], [])
+
     def test_a_run_that_changed_is_told(self):
         (self.folder / "a.goal").write_text("num_ranks 2\nrank 0 {\nl1: send 1000b to 1\n}\nrank 1 {\nl1: recv 1000b from 0\n}\n")
         self.explain(sim=["--goal", "a.goal", *TREE])

@@ -45,8 +45,14 @@ class OpenLoop(WeftTest):
                 for word in ("waiting", "bound by", "first to finish"):
                     self.assertNotIn(word, text)
 
+    def test_load_is_of_what_the_network_s_hosts_carry(self):
+        run, _ = self.run_of("--traffic", poisson(0.4), "--topology", "single_switch:hosts=8,link=100Gbps", "--network", "flow")
+        self.assertAlmostEqual(run["open_loop"]["offered_load"], 0.4, delta=0.1)
+        sent = sum(row[2] for row in self.rows())
+        self.assertAlmostEqual(sent * 8 / 2e-3 / (8 * 100e9), 0.4, delta=0.1)
+
     def test_a_network_that_does_not_keep_up_is_told(self):
-        run, text = self.run_of("--traffic", poisson(0.8), "--topology", "single_switch:hosts=8,link=200Gbps", "--network", "flow")
+        run, text = self.run_of("--traffic", poisson(0.8) + ",rate=400Gbps", "--topology", "single_switch:hosts=8,link=200Gbps", "--network", "flow")
         self.assertEqual(run["bound_by"], "bandwidth")
         self.assertIs(run["open_loop"]["keeps_up"], False)
         self.assertAlmostEqual(run["open_loop"]["accepted_load"], 0.5, delta=0.05)

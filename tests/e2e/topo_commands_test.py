@@ -178,6 +178,14 @@ class Topo(unittest.TestCase):
         compared = json.loads(self.out("topo", "compare", "graph_file:file=ring.csv", "torus:dims=4", "--json", "--only", "distances"))
         self.assertEqual([{**one, "topology": ""} for one in compared[:1]], [{**one, "topology": ""} for one in compared[1:]])
 
+    def test_info_tells_losses(self):
+        (self.folder / "loss.csv").write_text("from,to,loss [%]\nh0,s0,0.5\nh1,s0,0\n")
+        text = self.out("topo", "info", "graph_file:file=loss.csv")
+        self.assertIn("1 of 400Gbps, 500ns, 0.005 of packets lost\n", text)
+        self.assertIn("1 of 400Gbps, 500ns\n", text)
+        cables = json.loads(self.out("topo", "info", "graph_file:file=loss.csv", "--json"))["cables"]
+        self.assertEqual([cable["loss"] for cable in cables], [0, 0.005])
+
     def test_compare(self):
         found = json.loads(self.out("topo", "compare", "fat_tree", "slim_fly", "--endpoints", "100", "--json", "--only", "distances"))
         self.assertEqual([one["topology"].split(":")[0] for one in found], ["fat_tree", "slim_fly"])

@@ -113,6 +113,33 @@ TEST_CASE("handshakes of large messages are matching") {
   CHECK(path.overhead == Time());
 }
 
+// 8 MB take 6.4 ms over the uplink of 10 Gb/s, which is nobody else's, and 0.16 ms at NICs of 400.
+TEST_CASE("a slow link behind a fast NIC is bandwidth, not latency, and what a message takes alone") {
+  const std::string network = GENERATE("network { flow {} }", "network { packet {} }");
+  const results::Report report = report_of(
+      "job { traffic { shift { size: \"8MB\" by: 4 ranks: 5 } } } topology { leaf_spine { leaves: 2 spines: "
+      "1 "
+      "hosts_per_leaf: 4 link: \"10Gbps\" host_link: \"400Gbps\" } } " +
+      network);
+  CAPTURE(network);
+  CHECK(results::bound_by(path_of(report)) == "bandwidth");
+  CHECK(path_of(report).bandwidth.seconds() > 0.9 * report.makespan.seconds());
+  const auto across = std::ranges::find(report.flows, 0u, &results::Flow::source);  // to rank 4
+  REQUIRE(across != report.flows.end());
+  CHECK(across->ideal.seconds() > 0.9 * report.makespan.seconds());
+}
+
+// Between nodes it is their NICs of 400 Gb/s, whatever NVLink would carry.
+TEST_CASE("between nodes of GPUs their NICs' bandwidth is what a large message takes") {
+  const std::string network = GENERATE("network { flow {} }", "network { packet {} }");
+  const results::Report report = report_of(
+      "job { traffic { shift { size: \"8MB\" by: 8 ranks: 16 } } } "
+      "topology { scale_up { of: \"[fat_tree:k=4]\" node: \"dgx_h100\" } } " +
+      network);
+  CAPTURE(network);
+  CHECK(results::bound_by(path_of(report)) == "bandwidth");
+}
+
 TEST_CASE("what a NIC sends one after the other is bandwidth, what meets in the network queueing") {
   // 15 senders of 1 MB to one host of 100 Gb/s: its link carries 15 MB.
   const results::Report incast =

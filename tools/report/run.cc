@@ -13,6 +13,7 @@
 #include "tools/report/database.h"
 #include "tools/report/headline.h"
 #include "tools/report/sections.h"
+#include "topologies/cost/bill.h"
 #include "topologies/families.h"
 
 namespace weft::report {
@@ -42,6 +43,20 @@ Json summary(const std::string& folder) {
   if (!json.is_object()) throw InputError(SourceLocation{.file = path}, "this is no JSON object");
   for (const char* key : {"jobs", "interference", "warnings", "diagnosis", "signals"}) json.erase(key);
   return json;
+}
+
+// Gives what the run sent between machines of several accelerators, in bit/s; 0 if rows of links were left
+// out.
+double between_machines(const Database& database, const topologies::Topology& topology) {
+  const Json all = database.columns("SELECT link, utilization FROM links");
+  std::vector<double> utilization(topology.channels().size());
+  if (all["link"].size() != utilization.size()) return 0;
+  for (std::size_t i = 0; i < all["link"].size(); ++i) {
+    const std::uint64_t link = database.whole(all["link"][i]);
+    if (link >= utilization.size()) throw InputError(fmt::format("the network has no link {}", link));
+    utilization[link] = database.real(all["utilization"][i]);
+  }
+  return topologies::between_machines_bps(topology, utilization);
 }
 
 // The drawing of the network and what it costs.
@@ -74,7 +89,10 @@ void add_network(const Database& database, const topologies::PriceList& prices, 
   const Json::json_pointer goodput("/goodput/total_bps");
   const Json& all = run["summary"];
   const double bps = all.contains(goodput) && all[goodput].is_number() ? all[goodput].get<double>() : 0;
-  attempt("Cost of the network", [&] { run["cost"] = cost(*topology, prices, bps); });
+  attempt("Cost of the network", [&] {
+    run["cost"] =
+        cost(*topology, prices, topology->has_domains() ? between_machines(database, *topology) : bps);
+  });
 }
 
 void add_signals(const Database& database, Json& run) {

@@ -355,4 +355,15 @@ Bill bill(const Topology& topology, const PriceList& prices, std::uint32_t plane
   return Clerk(topology, prices, planes).run();
 }
 
+double between_machines_bps(const Topology& topology, std::span<const double> utilization) {
+  double bps = 0;
+  for (std::size_t c = 0; c < utilization.size(); ++c) {
+    const Channel& channel = topology.channels()[c];
+    const bool leaves =
+        topology.node(channel.from).domain != kNoDomain && topology.node(channel.to).domain == kNoDomain;
+    if (leaves) bps += utilization[c] * static_cast<double>(channel.rate.bps());
+  }
+  return bps;
+}
+
 }  // namespace weft::topologies

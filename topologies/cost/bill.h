@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,13 @@ Bill bill(const Topology& topology, const PriceList& prices, std::uint32_t plane
 // What the money is set against, if it is known: bit/s, 0 where it is not.
 struct Worth {
   double bisection_bps = 0;  // all planes together, one direction
-  double achieved_bps = 0;   // goodput that an application or a traffic pattern got
+  double achieved_bps = 0;   // goodput that an application or a traffic pattern got of what is priced
 };
+
+// Gives what a run put on the links that lead out of machines of several accelerators, by the share of the
+// time that each channel was busy. What accelerators of one machine tell each other takes nothing of the
+// network that is priced.
+double between_machines_bps(const Topology& topology, std::span<const double> utilization);
 
 // A table for people, and a JSON object for scripts; README.md describes both.
 std::string bill_table(const Bill& bill, const Worth& worth);

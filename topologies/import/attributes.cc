@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "sim/units/input_error.h"
 #include "topologies/import/lines.h"
 #include "topologies/import/vendor_units.h"
@@ -27,12 +29,21 @@ Time time_attribute(std::string_view text, Time bare_unit) {
 }
 
 double loss_attribute(std::string_view text) {
-  const std::optional<double> loss = finite_number(text);
-  if (!loss || *loss < 0 || *loss >= 1) {
-    throw InputError(
-        fmt::format("'{}' is not a probability from 0 to below 1 that a packet is lost, like 1e-6", text));
+  constexpr std::pair<std::string_view, double> kParts[] = {{"%", 1e2}, {"percent", 1e2}, {"ppm", 1e6}};
+  std::string_view number = text;
+  double parts = 1;
+  for (const auto& [unit, of] : kParts) {
+    if (!text.ends_with(unit)) continue;
+    number.remove_suffix(unit.size());
+    while (number.ends_with(' ')) number.remove_suffix(1);
+    parts = of;
   }
-  return *loss;
+  const std::optional<double> loss = finite_number(number);
+  if (!loss || *loss < 0 || *loss >= parts) {
+    throw InputError(fmt::format(
+        "'{}' is not a probability from 0 to below 1 that a packet is lost, like 1e-6 or 0.01%", text));
+  }
+  return *loss / parts;
 }
 
 std::uint32_t number_attribute(std::string_view text, std::uint32_t most) {

@@ -13,7 +13,7 @@ namespace weft::topologies {
 Bandwidth rate_attribute(std::string_view text);
 // Not negative, and below kEndOfTime.
 Time time_attribute(std::string_view text, Time bare_unit);
-// From 0 to below 1.
+// From 0 to below 1; with % or ppm as parts of a hundred or a million.
 double loss_attribute(std::string_view text);
 // A whole number up to `most`.
 std::uint32_t number_attribute(std::string_view text, std::uint32_t most);

@@ -75,6 +75,12 @@ std::vector<std::string> Lines::fields(char between) const {
   return fields;
 }
 
+bool Lines::ends_with_percent() const {
+  const std::size_t last = text_.find_last_not_of(" \t,;");
+  if (last == text_.npos || last == 0 || text_[last] != '%' || comment_in(text_) != last) return false;
+  return text_[last - 1] == ' ' || text_[last - 1] == '\t';
+}
+
 void Lines::fail_expecting(const std::string& expected) const {
   fail(fmt::format("found '{}', but expected {}", shortened(text_), expected));
 }

@@ -26,6 +26,8 @@ class Lines {
   // quotes may hold the sign.
   std::vector<std::string> fields(char between) const;
   std::string_view text() const { return text_; }
+  // Does the line end with a % that stands alone? It is a unit then, and no comment.
+  bool ends_with_percent() const;
   std::int64_t line() const { return at_.line; }
   // "FILE:LINE: found 'the line', but expected …"
   [[noreturn]] void fail_expecting(const std::string& expected) const;

@@ -3,133 +3,31 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <iterator>
 #include <optional>
-#include <span>
 
 #include "sim/units/input_error.h"
-#include "topologies/export/formats.h"
 #include "topologies/import/attributes.h"
+#include "topologies/import/cables.h"
 #include "topologies/import/lines.h"
 #include "topologies/import/vendor_units.h"
 
 namespace weft::topologies {
 namespace {
 
-using Words = std::span<const std::string_view>;
-
-constexpr std::string_view kRates[] = {"rate",     "speed",    "capacity",    "bandwidth",   "bw",
-                                       "datarate", "linerate", "speed raw",   "cap",         "throughput",
-                                       "rate ab",  "speed ab", "capacity ab", "bandwidth ab"};
-constexpr std::string_view kBackRates[] = {"back rate",     "rate back",   "reverse rate", "rate reverse",
-                                           "reverse speed", "speed back",  "back speed",   "rate ba",
-                                           "speed ba",      "capacity ba", "bandwidth ba"};
-constexpr std::string_view kLatencies[] = {
-    "latency", "delay", "lat", "propagation", "propagation delay", "propagation latency", "prop delay"};
-constexpr std::string_view kLengths[] = {"length", "distance", "dist", "len"};
-constexpr std::string_view kLosses[] = {"loss", "loss rate", "plr", "packet loss"};
-constexpr std::string_view kCables[] = {"cable", "media", "medium", "type", "media type", "transceiver"};
-constexpr std::string_view kWeights[] = {"weight"};
 // A value whose name has one of these is of another thing than the cable, whatever its unit.
-constexpr std::string_view kOthers[] = {"jitter", "rtt",  "used",    "usage",   "utilization", "utilisation",
-                                        "load",   "free", "timeout", "traffic", "interval"};
-constexpr std::string_view kFroms[] = {
-    "from",         "source",   "src",      "node1",       "node a",    "a end",         "local",
-    "local device", "device a", "a device", "from device", "from node", "source device", "source node",
-    "src device",   "src node", "device1",  "device 1",    "node 1",    "local node",    "local host"};
-constexpr std::string_view kTos[] = {"to",
-                                     "target",
-                                     "dst",
-                                     "node2",
-                                     "node b",
-                                     "b end",
-                                     "remote",
-                                     "remote device",
-                                     "device b",
-                                     "b device",
-                                     "to device",
-                                     "to node",
-                                     "target device",
-                                     "target node",
-                                     "dst device",
-                                     "dst node",
-                                     "device2",
-                                     "device 2",
-                                     "node 2",
-                                     "remote node",
-                                     "remote host",
-                                     "dest",
-                                     "destination",
-                                     "destination device",
-                                     "destination node",
-                                     "z end",
-                                     "z device",
-                                     "device z"};
+constexpr std::string_view kOtherThings[] = {"jitter",      "rtt",         "used",    "usage",
+                                             "utilization", "utilisation", "load",    "free",
+                                             "timeout",     "traffic",     "interval"};
 
-struct Unit {
-  std::string_view word, unit;
-  Meaning of;
-};
-constexpr Unit kUnits[] = {
-    {"bps", "bps", Meaning::kRate},      {"kbps", "kbps", Meaning::kRate},
-    {"mbps", "Mbps", Meaning::kRate},    {"gbps", "Gbps", Meaning::kRate},
-    {"tbps", "Tbps", Meaning::kRate},    {"kbit", "kbps", Meaning::kRate},
-    {"mbit", "Mbps", Meaning::kRate},    {"gbit", "Gbps", Meaning::kRate},
-    {"tbit", "Tbps", Meaning::kRate},    {"kbyteps", "kB/s", Meaning::kRate},
-    {"mbyteps", "MB/s", Meaning::kRate}, {"gbyteps", "GB/s", Meaning::kRate},
-    {"tbyteps", "TB/s", Meaning::kRate}, {"gbits", "Gbps", Meaning::kRate},
-    {"mbits", "Mbps", Meaning::kRate},   {"raw", "bps", Meaning::kRate},
-    {"ps", "ps", Meaning::kLatency},     {"ns", "ns", Meaning::kLatency},
-    {"us", "us", Meaning::kLatency},     {"usec", "us", Meaning::kLatency},
-    {"ms", "ms", Meaning::kLatency},     {"msec", "ms", Meaning::kLatency},
-    {"nsec", "ns", Meaning::kLatency},   {"sec", "s", Meaning::kLatency},
-    {"s", "s", Meaning::kLatency},       {"m", "m", Meaning::kLength},
-    {"km", "km", Meaning::kLength},      {"meters", "m", Meaning::kLength},
-    {"metres", "m", Meaning::kLength},   {"cm", "cm", Meaning::kLength},
-    {"mm", "mm", Meaning::kLength},      {"ft", "ft", Meaning::kLength},
-};
-
-bool has(Words words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+bool is_other_thing(std::string_view word) {
+  return std::find(std::begin(kOtherThings), std::end(kOtherThings), word) != std::end(kOtherThings);
 }
 
-// "LinkSpeedRaw" and "link_speed-raw" as {"link", "speed", "raw"}; "Gb/s" as {"gbps"}, "GB/s" as {"gbyteps"}.
-std::vector<std::string> words_of(std::string_view of) {
-  const std::string name = with_plain_units(of);
-  std::string text;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const auto at = static_cast<unsigned char>(name[i]);
-    const bool rises =
-        i > 0 && std::isupper(at) != 0 && std::islower(static_cast<unsigned char>(name[i - 1])) != 0;
-    if (rises) text += ' ';
-    text += std::isalnum(at) != 0 || at == '/' ? static_cast<char>(std::tolower(at)) : ' ';
-  }
-  for (std::size_t at = text.find("b/s"); at != text.npos; at = text.find("b/s")) text.replace(at, 3, "bps");
-  std::vector<std::string> words;
-  for (std::size_t at = text.find_first_not_of(" /"); at != text.npos;) {
-    const std::size_t end = std::min(text.find_first_of(" /", at), text.size());
-    words.push_back(text.substr(at, end - at));
-    at = text.find_first_not_of(" /", end);
-  }
-  return words;
-}
+constexpr double kMostMetres = 1e9;
 
 bool is_bare(std::string_view text) { return finite_number(text).has_value(); }
-
-// A number with a unit of lengths, in metres.
-std::optional<double> metres(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 5> kLengthUnits = {
-      {{"km", 1000}, {"cm", 0.01}, {"mm", 0.001}, {"ft", 0.3048}, {"m", 1}}};
-  for (const auto& [unit, factor] : kLengthUnits) {
-    if (!text.ends_with(unit)) continue;
-    std::string_view number = text.substr(0, text.size() - unit.size());
-    while (number.ends_with(' ')) number.remove_suffix(1);
-    const std::optional<double> value = finite_number(number);
-    if (value) return *value * factor;
-  }
-  return finite_number(text);
-}
 
 template <typename Read>
 auto if_readable(const Read& read) -> std::optional<decltype(read())> {
@@ -146,65 +44,7 @@ bool begins_number(std::string_view text) {
   return first != text.npos && std::isdigit(static_cast<unsigned char>(text[first])) != 0;
 }
 
-// The kind of cable that vendors' words for media name.
-std::optional<CableKind> cable_of(std::string_view text) {
-  const std::string word = lower_case(text);
-  const auto any = [&](std::initializer_list<std::string_view> parts) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](std::string_view part) { return word.find(part) != word.npos; });
-  };
-  if (any({"dac", "copper", "twinax", "acc", "aec"})) return CableKind::kCopper;
-  if (any({"aoc", "optic", "fiber", "fibre", "smf", "mmf", "om3", "om4", "om5", "os2"}))
-    return CableKind::kOptical;
-  if (any({"backplane"})) return CableKind::kBackplane;
-  return if_readable([&] { return parse_cable(text); });
-}
-
 }  // namespace
-
-NamedMeaning meaning_of(std::string_view name) {
-  std::vector<std::string> words = words_of(name);
-  NamedMeaning found;
-  const auto joined = [&] {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-    return text;
-  };
-  const auto look = [&](const std::string& text) {
-    constexpr std::pair<Words, Meaning> kAll[] = {
-        {kRates, Meaning::kRate},     {kBackRates, Meaning::kBackRate}, {kLatencies, Meaning::kLatency},
-        {kLengths, Meaning::kLength}, {kLosses, Meaning::kLoss},        {kCables, Meaning::kCable},
-        {kWeights, Meaning::kWeight}, {kFroms, Meaning::kFrom},         {kTos, Meaning::kTo}};
-    for (const auto& [list, meaning] : kAll) {
-      if (has(list, text)) return meaning;
-    }
-    return Meaning::kOther;
-  };
-  found.meaning = look(joined());
-  if (found.meaning != Meaning::kOther) return found;
-  const auto unit = words.empty() ? std::end(kUnits)
-                                  : std::find_if(std::begin(kUnits), std::end(kUnits),
-                                                 [&](const Unit& one) { return one.word == words.back(); });
-  if (unit != std::end(kUnits) && words.size() > 1) {
-    found.unit = unit->unit;
-    words.pop_back();
-  } else if (unit != std::end(kUnits) && unit->of == Meaning::kRate && words.back().ends_with("ps")) {
-    return {Meaning::kRate, std::string(unit->unit)};  // a column that is called Gbps
-  }
-  for (const std::string_view of : {"link", "edge", "cable", "port", "the", "fiber", "fibre", "one", "way"}) {
-    if (words.size() > 1 && words.front() == of) words.erase(words.begin());
-  }
-  std::string rest = joined();
-  for (const std::string_view of : {"link", "edge", "cable"}) {
-    if (rest.size() > of.size() && rest.starts_with(of)) rest = rest.substr(of.size());
-  }
-  while (rest.starts_with(' ')) rest.erase(0, 1);
-  found.meaning = look(rest);
-  if (rest == "speedraw" || rest == "if speed") found = {Meaning::kRate, "bps"};
-  if (rest == "if high speed") found = {Meaning::kRate, "Mbps"};  // RFC 2863, as ifSpeed
-  if (found.meaning == Meaning::kFrom || found.meaning == Meaning::kTo) found.meaning = Meaning::kOther;
-  return found;
-}
 
 void set_rates(ImportedLink& link, std::string_view text) {
   const auto one = if_readable([&] { return parse_bandwidth(standard_rate(text)); });
@@ -267,8 +107,8 @@ void LinkValues::set_by_name(ImportedLink& link, const NamedMeaning& named, std:
       return;
     }
     case Meaning::kLength: {
-      const std::optional<double> length = metres(value);
-      if (!length || *length < 0 || *length > 1e9) {
+      const std::optional<double> length = metres_of(value);
+      if (!length || *length < 0 || *length > kMostMetres) {
         throw InputError(fmt::format("'{}' is not a length from 0 to 1e9 m; write it like 5m", text));
       }
       if (taken(link.length_m > 0, link.length_m, static_cast<float>(*length), name)) return;
@@ -277,7 +117,7 @@ void LinkValues::set_by_name(ImportedLink& link, const NamedMeaning& named, std:
       return;
     }
     case Meaning::kLoss: {
-      const double loss = loss_attribute(text);
+      const double loss = loss_attribute(value);
       if (!taken(link.loss > 0, link.loss, loss, name)) link.loss = loss;
       return;
     }
@@ -290,7 +130,7 @@ void LinkValues::set_by_name(ImportedLink& link, const NamedMeaning& named, std:
 bool LinkValues::set_by_unit(ImportedLink& link, std::string_view name, std::string_view text) {
   const std::vector<std::string> words = words_of(name);
   const bool other =
-      std::any_of(words.begin(), words.end(), [](const std::string& word) { return has(kOthers, word); });
+      std::any_of(words.begin(), words.end(), [](const std::string& word) { return is_other_thing(word); });
   if (other || is_bare(text) || !(begins_number(text) || is_rate_name(text))) return false;
   const auto rate = if_readable([&] { return rate_attribute(text); });
   const auto time = if_readable([&] { return time_attribute(text, Time::ns(1)); });
@@ -313,7 +153,33 @@ const NamedMeaning& LinkValues::known_meaning(std::string_view name) {
   return meanings_.emplace(name, meaning_of(name)).first->second;
 }
 
-void LinkValues::set_all(ImportedLink& link, const std::vector<Named>& values) {
+std::vector<LinkValues::Named> LinkValues::with_units(std::vector<Named> values) {
+  joined_.clear();
+  for (std::size_t u = 0; u < values.size();) {
+    const std::string& of = known_meaning(values[u].first).unit_of;
+    const std::string_view unit = values[u].second;
+    const auto used = of.empty() || ignores(values[u].first)
+                          ? values.end()
+                          : std::find_if(values.begin(), values.end(), [&](const Named& value) {
+                              return known_meaning(value.first).words == of && !ignores(value.first) &&
+                                     (value.second.empty() || is_bare(value.second));
+                            });
+    if (used == values.end()) {
+      ++u;
+      continue;
+    }
+    if (!unit.empty() && !used->second.empty()) {
+      joined_.push_back(fmt::format("{}{}", used->second, unit));
+      used->second = joined_.back();
+    }
+    values.erase(values.begin() + static_cast<std::ptrdiff_t>(u));
+  }
+  return values;
+}
+
+void LinkValues::set_all(ImportedLink& link, const std::vector<Named>& given) {
+  const std::vector<Named> values = with_units(given);
+  inside_.clear();
   for (const bool understood : {true, false}) {
     for (const auto& [name, text] : values) {
       if ((known_meaning(name).meaning != Meaning::kOther) != understood) continue;
@@ -324,20 +190,42 @@ void LinkValues::set_all(ImportedLink& link, const std::vector<Named>& values) {
       }
     }
   }
+  for (const auto& [name, words] : inside_) set_inside(link, name, words);
+}
+
+// What stands beside a cable's kind goes after what has a name of its own.
+void LinkValues::set_inside(ImportedLink& link, std::string_view name, const CableWords& words) {
+  if (words.metres && *words.metres <= kMostMetres) {
+    const auto length = static_cast<float>(*words.metres);
+    if (!taken(link.length_m > 0, link.length_m, length, fmt::format("lengths in '{}'", name)))
+      link.length_m = length;
+  }
+  if (words.rate &&
+      !taken(link.rate.has_value(), link.rate, words.rate, fmt::format("rates in '{}'", name))) {
+    link.rate = words.rate;
+    guessed_.emplace(name, "rates by their units");
+  }
+}
+
+// A cable's kind, with its length and rate if they stand there too.
+void LinkValues::set_cable(ImportedLink& link, std::string_view name, std::string_view text) {
+  const CableWords words = cable_words(text);
+  if (!words.kind && !words.metres) {
+    if (!set_by_unit(link, name, text)) skip(name);
+    return;
+  }
+  if (!words.kind && !metres_of(text)) skip(fmt::format("kinds in '{}'", name));
+  if (words.kind && !taken(link.cable != CableKind::kUnknown, link.cable, *words.kind, name))
+    link.cable = *words.kind;
+  inside_.emplace_back(name, words);
 }
 
 void LinkValues::set(ImportedLink& link, std::string_view name, std::string_view text) {
   if (text.empty()) return;
   const NamedMeaning& named = known_meaning(name);
   if (ignores(name)) return skip(name);
-  if (named.meaning == Meaning::kCable) {
-    const auto cable = cable_of(text);
-    if (cable && !taken(link.cable != CableKind::kUnknown, link.cable, *cable, name)) link.cable = *cable;
-    if (cable || set_by_unit(link, name, text)) return;
-    return skip(name);
-  }
-  if (named.meaning != Meaning::kOther && named.meaning != Meaning::kWeight &&
-      named.meaning != Meaning::kFrom && named.meaning != Meaning::kTo) {
+  if (named.meaning == Meaning::kCable) return set_cable(link, name, text);
+  if (named.meaning != Meaning::kOther && named.meaning != Meaning::kWeight) {
     return set_by_name(link, named, name, text);
   }
   if (set_by_unit(link, name, text)) return;

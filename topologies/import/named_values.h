@@ -1,7 +1,8 @@
-// What attributes and columns of other people's files mean, by their names and by the units of their values.
+// Values of other people's files, by what their names mean (meanings.h) and by their units.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -9,28 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "topologies/import/cables.h"
 #include "topologies/import/imported_graph.h"
+#include "topologies/import/meanings.h"
 
 namespace weft::topologies {
-
-// What a name says: `bandwidth`, `LinkSpeed`, `link_rate_gbps` and `Capacity (Gb/s)` are all rates.
-enum class Meaning : std::uint8_t {
-  kOther,
-  kRate,
-  kBackRate,
-  kLatency,
-  kLength,
-  kLoss,
-  kCable,
-  kWeight,
-  kFrom,
-  kTo
-};
-struct NamedMeaning {
-  Meaning meaning = Meaning::kOther;
-  std::string unit;  // that the name gives to bare numbers: "gbps", "us", "km"; "": none
-};
-NamedMeaning meaning_of(std::string_view name);
 
 // Reads values of links by what their names mean. What it can't read it counts, or refuses if by its name it
 // could change the network.
@@ -45,6 +29,9 @@ class LinkValues {
   // Values under our own names are to be set before. Throws InputError without a place that begins with the
   // name.
   void set_all(ImportedLink& link, const std::vector<Named>& values);
+  // Gives numbers the units that stand under names of their own: of `Length` 10 and `Length Unit` ft it makes
+  // `Length` 10ft. The values hold until the next call.
+  std::vector<Named> with_units(std::vector<Named> values);
   // Counts a value that is not read.
   void skip(std::string_view name) { ++unread_[name.empty() ? "(no name)" : std::string(name)]; }
   bool ignores(std::string_view name) const;
@@ -56,6 +43,8 @@ class LinkValues {
   // Whether a value goes where one is already. The first stays; another is counted as not read.
   template <typename Value>
   bool taken(bool there, const Value& old, const Value& value, std::string_view name);
+  void set_cable(ImportedLink& link, std::string_view name, std::string_view text);
+  void set_inside(ImportedLink& link, std::string_view name, const CableWords& words);
   bool set_by_unit(ImportedLink& link, std::string_view name, std::string_view text);
   void set_by_name(ImportedLink& link, const NamedMeaning& named, std::string_view name,
                    std::string_view text);
@@ -68,6 +57,8 @@ class LinkValues {
   std::map<std::string, std::uint64_t> unread_;
   // Names whose values were read by their units, or as metres, and what for.
   std::map<std::string, std::string> guessed_;
+  std::deque<std::string> joined_;                               // numbers with their units
+  std::vector<std::pair<std::string_view, CableWords>> inside_;  // of the present link's cables
 };
 
 // 'a/b' as the rates of both directions, or one rate for both.

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "topologies/import/attributes.h"
+#include "topologies/import/both_ends.h"
+#include "topologies/import/headings.h"
 #include "topologies/import/lines.h"
 #include "topologies/import/named_values.h"
 #include "topologies/import/readers.h"
@@ -18,45 +20,8 @@ namespace {
 
 constexpr const char* kForm =
     "'from to', 'from to rate', 'from to rate latency' or 'from to rate latency loss'";
-
-// What a table's heading says: where the ends of a link stand, and what the other columns are called.
-struct Heading {
-  char between = ',';
-  std::size_t from = 0, to = 0;
-  bool ports = false;  // two columns name the ports of a cable
-  std::vector<std::string> names;
-};
-
-bool names_port(const std::string& name) {
-  const std::string word = lower_case(name);
-  return word.find("port") != word.npos || word.find("interface") != word.npos;
-}
-
-// The first line of a table, if it names the ends of links.
-std::optional<Heading> heading_of(const Lines& lines) {
-  Heading heading;
-  for (const char sign : {'\t', ';', ',', ' '}) {
-    if (lines.text().find(sign) == std::string_view::npos) continue;
-    heading.between = sign;
-    break;
-  }
-  if (heading.between == ' ') {
-    heading.names.assign(lines.words().begin(), lines.words().end());
-  } else {
-    heading.names = lines.fields(heading.between);
-  }
-  const auto column = [&](Meaning meaning) {
-    return static_cast<std::size_t>(
-        std::find_if(heading.names.begin(), heading.names.end(),
-                     [&](const std::string& name) { return meaning_of(name).meaning == meaning; }) -
-        heading.names.begin());
-  };
-  heading.from = column(Meaning::kFrom);
-  heading.to = column(Meaning::kTo);
-  if (heading.from == heading.names.size() || heading.to == heading.names.size()) return std::nullopt;
-  heading.ports = std::count_if(heading.names.begin(), heading.names.end(), names_port) >= 2;
-  return heading;
-}
+constexpr const char* kHeadingForm =
+    "the heading of a table calls two columns from and to, or source and target";
 
 bool has_unit(std::string_view word) {
   if (is_rate_name(word)) return true;
@@ -69,7 +34,7 @@ bool has_unit(std::string_view word) {
 // list knows.
 class Directions {
  public:
-  explicit Directions(ImportedGraph& graph) : graph_(graph) {
+  Directions(ImportedGraph& graph, const BothEnds& ends) : graph_(graph), ends_(ends) {
     for (std::uint32_t i = 0; i < graph.links.size(); ++i) {
       const ImportedLink& link = graph.links[i];
       lines_[{link.from, link.to}].push_back(i);
@@ -88,7 +53,8 @@ class Directions {
         // The earlier line is the cable.
         ImportedLink& kept = graph_.links[std::min(there[i], back->second[i])];
         const std::uint32_t other = std::max(there[i], back->second[i]);
-        if (graph_.links[other].rate == kept.rate) fail_both(graph_.links[other]);
+        const bool two = ends_.has_ports(there[i]) && ends_.has_ports(back->second[i]);
+        if (two || graph_.links[other].rate == kept.rate) fail_both(graph_.links[other]);
         join(kept, graph_.links[other]);
         gone[other] = true;
         if (joined++ == 0) first = &kept;
@@ -134,6 +100,7 @@ class Directions {
   }
 
   ImportedGraph& graph_;
+  const BothEnds& ends_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> lines_;
 };
 
@@ -147,7 +114,10 @@ class EdgeList {
   ImportedGraph read() {
     for (bool first = true; lines_.next(); first = false) {
       if (first) heading_ = heading_of(lines_);
-      if (first && heading_) continue;
+      if (first && heading_) {
+        if (!heading_->sure) note_heading();
+        continue;
+      }
       if (heading_) {
         read_row();
       } else {
@@ -158,7 +128,8 @@ class EdgeList {
       }
     }
     if (graph_.links.empty()) throw InputError({.file = graph_.file}, "the file has no link");
-    Directions(graph_).join();
+    ends_.note(graph_);
+    Directions(graph_, ends_).join();
     values_.note(graph_);
     return std::move(graph_);
   }
@@ -173,13 +144,14 @@ class EdgeList {
     }
   }
 
+  void note_heading() {
+    graph_.assumed.push_back(
+        fmt::format("the first line, '{}', is taken for a heading, and not for a link of two nodes",
+                    shortened(lines_.text())));
+  }
+
   void read_row() {
-    std::vector<std::string> fields;
-    if (heading_->between == ' ') {
-      fields.assign(lines_.words().begin(), lines_.words().end());
-    } else {
-      fields = lines_.fields(heading_->between);
-    }
+    const std::vector<std::string> fields = fields_of(lines_, heading_->between);
     if (fields.size() > heading_->names.size() || fields.size() <= std::max(heading_->from, heading_->to)) {
       lines_.fail_expecting(fmt::format("as many fields as the heading has, {}", heading_->names.size()));
     }
@@ -199,22 +171,32 @@ class EdgeList {
     } catch (const InputError& error) {
       lines_.fail(error.what());
     }
-    if (heading_->ports) check_ports(fields);
+    if (find_ports(link, fields)) return;
     graph_.links.push_back(link);
   }
 
-  // Where ports are told, two cables differ in them.
-  void check_ports(const std::vector<std::string>& fields) {
+  // Is this row a cable that stands further above? Where ports are told, two cables differ in them.
+  bool find_ports(const ImportedLink& link, const std::vector<std::string>& fields) {
+    const auto port = [&](std::optional<std::size_t> column) {
+      return column && *column < fields.size() ? fields[*column] : std::string();
+    };
+    const std::string from = port(heading_->from_port), to = port(heading_->to_port);
+    if (!from.empty() && !to.empty()) return ends_.find(graph_, link, from, to);
+    if (!heading_->ports) return false;
     std::string row;
     for (const std::string& field : fields) row += field + '\n';
     const auto [other, added] = rows_.try_emplace(std::move(row), lines_.line());
-    if (added) return;
+    if (added) return false;
     lines_.fail(fmt::format("the same cable as in line {}, at the same ports; leave one out", other->second));
   }
 
   void read_link() {
     const std::vector<std::string_view>& words = lines_.words();
-    if (words.size() < 2 || words.size() > 5) lines_.fail_expecting(kForm);
+    if (words.size() < 2 || words.size() > 5) {
+      const bool heading =
+          graph_.links.empty() && words.size() > 5 && std::none_of(words.begin(), words.end(), has_unit);
+      lines_.fail_expecting(heading ? fmt::format("{}; {}", kForm, kHeadingForm) : kForm);
+    }
     ImportedLink link;
     link.line = lines_.line();
     link.from = node(words[0]);
@@ -225,11 +207,9 @@ class EdgeList {
         // A word on the first line is rather meant for a heading.
         const bool heading =
             graph_.links.empty() && !std::isdigit(static_cast<unsigned char>(words[2].front()));
-        lines_.fail(fmt::format("found '{}' where a rate like 400Gbps is expected; {}", shortened(words[2]),
-                                heading
-                                    ? "the heading of a table calls two columns from and to, or source and "
-                                      "target"
-                                    : "weights and other attributes are not read: leave them out"));
+        lines_.fail(fmt::format(
+            "found '{}' where a rate like 400Gbps is expected; {}", shortened(words[2]),
+            heading ? kHeadingForm : "weights and other attributes are not read: leave them out"));
       }
       value("rate", words[2], [&](std::string_view text) { set_rates(link, text); });
     }
@@ -240,7 +220,10 @@ class EdgeList {
       link.latency =
           value("latency", words[3], [](std::string_view text) { return time_attribute(text, Time::ns(1)); });
     }
-    if (words.size() > 4) link.loss = value("loss", words[4], loss_attribute);
+    if (words.size() > 4) {
+      const std::string loss = std::string(words[4]) + (lines_.ends_with_percent() ? "%" : "");
+      link.loss = value("loss", loss, loss_attribute);
+    }
     graph_.links.push_back(link);
   }
 
@@ -256,6 +239,7 @@ class EdgeList {
   std::optional<Heading> heading_;
   ImportedGraph graph_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
+  BothEnds ends_;
   std::unordered_map<std::string, std::int64_t> rows_;  // of tables with ports, and their lines
 };
 

@@ -16,6 +16,7 @@
 #include "sim/units/input_error.h"
 #include "topologies/export/formats.h"
 #include "topologies/import/attributes.h"
+#include "topologies/import/cables.h"
 #include "topologies/import/graphml_values.h"
 #include "topologies/import/lines.h"
 #include "topologies/import/named_values.h"
@@ -24,6 +25,12 @@
 
 namespace weft::topologies {
 namespace {
+
+// Is this value of `cable` one that vendors' words tell, like "AOC 30m"?
+bool in_vendors_words(const std::string& text) {
+  const CableWords words = cable_words(text);
+  return words.metres || (words.kind && text != cable_name(*words.kind));
+}
 
 // Follows the elements as the parser meets them.
 class GraphmlReader {
@@ -101,7 +108,8 @@ class GraphmlReader {
   std::array<bool, kFields> seen_{};  // of the node or edge that is open
   bool has_graph_ = false, in_node_ = false;
   std::vector<std::pair<std::string, std::string>> foreign_;  // names and values, of the node or edge
-  std::map<std::string, std::string> graph_units_;            // of the graph: "delay_unit", "ms"
+  std::map<std::string, std::string> graph_units_;            // of the graph: "delay", "ms"
+  std::set<std::string> units_;                               // what edges have units of: "link speed"
   bool has_elements_ = false;                                 // in the data element that is open
   LinkValues values_;
   std::unordered_map<std::string, std::uint32_t> numbers_;  // of ids, in the order they are met
@@ -264,6 +272,8 @@ void GraphmlReader::start_key(Attributes attributes) {
   const std::string_view of = scope == nullptr ? "all" : scope;
   key.of_nodes = of == "node" || of == "all";
   key.of_links = of == "edge" || of == "all";
+  if (const std::string unit_of = meaning_of(key.name).unit_of; key.of_links && !unit_of.empty())
+    units_.insert(unit_of);
   if (!keys_.emplace(key_, std::move(key)).second) fail(fmt::format("a second key '{}'", key_));
 }
 
@@ -319,7 +329,8 @@ void GraphmlReader::start_edge(Attributes attributes) {
 void GraphmlReader::end_data() {
   const auto found = keys_.find(key_);
   if (found == keys_.end()) fail(fmt::format("data with key '{}', which no <key> declares", shortened(key_)));
-  const Field field = field_of(found->second);
+  Field field = field_of(found->second);
+  if (field == kCable && in_vendors_words(boost::algorithm::trim_copy(text_))) field = kFields;
   if (field == kFields) {
     foreign_.emplace_back(found->second.name, boost::algorithm::trim_copy(text_));
     // Such as drawings, whose labels may be names and rates.
@@ -335,8 +346,8 @@ void GraphmlReader::end_unused(Element parent) {
   const auto found = keys_.find(key_);
   const std::string name = found == keys_.end() ? key_ : found->second.name;
   const std::string text = boost::algorithm::trim_copy(text_);
-  if (parent == Element::kGraph && (name.ends_with("_unit") || name.ends_with("_units"))) {
-    graph_units_[name] = text;
+  if (const std::string of = meaning_of(name).unit_of; parent == Element::kGraph && !of.empty()) {
+    graph_units_[of] = text;
   } else if (!text.empty() && (parent == Element::kPort || meaning_of(name).meaning != Meaning::kOther)) {
     values_.skip(fmt::format("{} of {}", name, parent == Element::kPort ? "ports" : "the graph"));
   }
@@ -345,7 +356,11 @@ void GraphmlReader::end_unused(Element parent) {
 Field GraphmlReader::field_of(const Key& key) const {
   if (!(in_node_ ? key.of_nodes : key.of_links) || values_.ignores(key.name)) return kFields;
   for (std::size_t f = 0; f < kFields; ++f) {
-    if (kFieldNames[f].of_node == in_node_ && key.name == kFieldNames[f].name) return static_cast<Field>(f);
+    if (kFieldNames[f].of_node != in_node_ || key.name != kFieldNames[f].name) continue;
+    // A unit under a name of its own is another program's.
+    return !in_node_ && (units_.contains(key.name) || graph_units_.contains(key.name))
+               ? kFields
+               : static_cast<Field>(f);
   }
   return kFields;
 }
@@ -382,26 +397,16 @@ void GraphmlReader::apply_defaults() {
 
 // After all that are ours, which go before. The Topology Zoo and fnss have units under a name of their own.
 void GraphmlReader::apply_foreign() {
-  std::vector<std::string> used;
   for (auto& [name, text] : foreign_) {
-    for (const char* ending : {"Units", "_units", "_unit"}) {
-      if (!finite_number(text)) break;
-      const auto other = std::find_if(foreign_.begin(), foreign_.end(), [&, of = &name](const auto& value) {
-        return value.first == *of + ending;
-      });
-      if (other == foreign_.end() && !graph_units_.contains(name + ending)) continue;
-      text += other == foreign_.end() ? graph_units_.at(name + ending) : other->second;
-      used.push_back(name + ending);
-    }
+    if (graph_units_.empty() || !finite_number(text)) continue;
+    const auto unit = graph_units_.find(meaning_of(name).words);
+    if (unit != graph_units_.end() && !units_.contains(unit->first)) text += unit->second;
   }
-  std::vector<LinkValues::Named> values;
-  for (const auto& [name, text] : foreign_) {
-    if (std::find(used.begin(), used.end(), name) == used.end()) values.emplace_back(name, text);
-  }
+  const std::vector<LinkValues::Named> values(foreign_.begin(), foreign_.end());
   try {
-    if (!in_node_) values_.set_all(graph_.links.back(), values);
-    for (const auto& [name, text] : values) {
-      if (in_node_) set_foreign(std::string(name), std::string(text));
+    if (!in_node_) return values_.set_all(graph_.links.back(), values);
+    for (const auto& [name, text] : values_.with_units(values)) {
+      set_foreign(std::string(name), std::string(text));
     }
   } catch (const InputError& error) {
     fail(error.what());

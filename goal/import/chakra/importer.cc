@@ -229,7 +229,8 @@ Importer chakra_importer() {
                  "Bytes of what comm_size and tensor_size count: 2 for STAGE's files, if tensors are "
                  "bf16.",
                  from_to("1", "8")}}},
-      .looks_like = "NAME.RANK.et, JSON with workload_graph, or a folder of such files",
+      .looks_like =
+          "NAME.RANK.et, JSON with workload_graph, what chakra_jsonizer writes, or a folder of such files",
       .span = "",
       .sniff = sniff,
       .import = [](const fs::path& path, const Parameters& parameters,

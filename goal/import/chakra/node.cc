@@ -1,6 +1,7 @@
 #include "goal/import/chakra/node.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include "goal/chakra/chakra.pb.h"
 #include "goal/import/json/byte_stream.h"
 #include "goal/import/json/json_reader.h"
+#include "sim/units/printable.h"
 
 namespace weft::goal {
 namespace {
@@ -237,6 +239,57 @@ void read_messages(const std::string& path,
   if (first) throw InputError({path}, "is empty; expected a Chakra trace");
 }
 
+// The next of the JSON objects that a file has one after the other; nothing at its end.
+std::optional<std::string> next_object(ByteStream& bytes, SourceLocation& where) {
+  while (!bytes.at_end() && std::string_view(" \t\r\n").find(bytes.peek()) != std::string_view::npos)
+    bytes.take();
+  if (bytes.at_end()) return std::nullopt;
+  where = bytes.location();
+  if (bytes.peek() != '{') throw InputError(where, "expected a message of Chakra's in braces");
+  std::string text;
+  bool in_string = false;
+  for (int depth = 0; text.empty() || depth > 0;) {
+    if (bytes.at_end()) throw InputError(where, "the file ends within a message");
+    if (text.size() == kMostBytes) {
+      throw InputError(where, fmt::format("a message of more than {} MiB", kMostBytes >> 20));
+    }
+    const char c = bytes.take();
+    text += c;
+    if (in_string && c == '\\' && !bytes.at_end()) text += bytes.take();
+    if (c == '"') in_string = !in_string;
+    if (!in_string && (c == '{' || c == '[')) ++depth;
+    if (!in_string && (c == '}' || c == ']')) --depth;
+  }
+  return text;
+}
+
+// Protobuf's JSON form of a message: names in camel case, 64-bit numbers in quotes.
+template <typename Message>
+void parse_object(const std::string& text, const char* what, const SourceLocation& where, Message& message) {
+  const auto status = google::protobuf::util::JsonStringToMessage(text, &message);
+  if (status.ok()) return;
+  throw InputError(where, fmt::format("not a {} message of Chakra: {}", what,
+                                      printable(std::string(status.message()).substr(0, 200))));
+}
+
+void read_objects(const std::string& path,
+                  const std::function<void(ChakraNode&, const SourceLocation&)>& take, Unread* unread) {
+  ByteStream bytes(path);
+  SourceLocation where;
+  bool first = true;
+  while (const auto text = next_object(bytes, where)) {
+    if (std::exchange(first, false)) {
+      pb::GlobalMetadata metadata;
+      parse_object(*text, "GlobalMetadata", where, metadata);
+      continue;
+    }
+    pb::Node message;
+    parse_object(*text, "Node", where, message);
+    ChakraNode node = from_message(message, where, unread);
+    take(node, where);
+  }
+}
+
 std::string lower(std::string_view text) {
   std::string made;
   for (const char c : text) {
@@ -305,7 +358,21 @@ bool is_json(const std::string& path) {
   if (c != '{') return false;
   bytes.take();
   c = bytes.peek();
-  return c == '"' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
+  return c == '"' || c == '}' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+std::string head_of(const std::string& path) {
+  ByteStream bytes(path);
+  std::string head(4096, '\0');
+  head.resize(bytes.read(head.data(), head.size()));
+  return head;
+}
+
+// Messages in JSON one after the other, as chakra_jsonizer writes them.
+bool has_objects(std::string_view head) {
+  const auto has = [&](std::string_view word) { return head.find(word) != head.npos; };
+  return !has("\"workload_graph\"") &&
+         (has("\"durationMicros\"") || has("\"ctrlDeps\"") || has("\"dataDeps\"") || has("_NODE\""));
 }
 
 }  // namespace
@@ -313,6 +380,7 @@ bool is_json(const std::string& path) {
 void read_chakra(const std::string& path, const std::function<void(ChakraNode&, const SourceLocation&)>& take,
                  Unread* unread) {
   if (!is_json(path)) return read_messages(path, take, unread);
+  if (has_objects(head_of(path))) return read_objects(path, take, unread);
   bool any = false;
   JsonHandlers handlers;
   handlers.element = [&](std::string_view, JsonValue value, const SourceLocation& where) {
@@ -327,14 +395,20 @@ void read_chakra(const std::string& path, const std::function<void(ChakraNode&, 
 }
 
 bool is_of_stage(const std::string& path) {
-  if (is_json(path)) return false;
   ByteStream bytes(path);
-  std::string text;
   pb::GlobalMetadata metadata;
-  const auto length = read_length(bytes);
-  if (!length) return false;
-  read_message(bytes, *length, text);
-  if (!metadata.ParseFromString(text)) return false;
+  if (is_json(path)) {
+    SourceLocation where;
+    if (!has_objects(head_of(path))) return false;
+    const auto text = next_object(bytes, where);
+    if (!text || !google::protobuf::util::JsonStringToMessage(*text, &metadata).ok()) return false;
+  } else {
+    std::string text;
+    const auto length = read_length(bytes);
+    if (!length) return false;
+    read_message(bytes, *length, text);
+    if (!metadata.ParseFromString(text)) return false;
+  }
   return std::any_of(metadata.attr().begin(), metadata.attr().end(), [](const pb::AttributeProto& attribute) {
     return attribute.name() == "schema" && attribute.string_val() == "symbolic_tensor_network";
   });
@@ -343,10 +417,8 @@ bool is_of_stage(const std::string& path) {
 bool looks_like_chakra(const std::string& path) {
   try {
     if (is_json(path)) {
-      ByteStream bytes(path);
-      std::string head(4096, '\0');
-      head.resize(bytes.read(head.data(), head.size()));
-      return head.find("\"workload_graph\"") != head.npos;
+      const std::string head = head_of(path);
+      return head.find("\"workload_graph\"") != head.npos || has_objects(head);
     }
     if (!path.ends_with(".et") && !path.ends_with(".et.gz")) return false;
     ByteStream bytes(path);

@@ -41,10 +41,12 @@ bool is_shape(JsonValue shape) {
   return true;
 }
 
-// The bytes of all tensors in a list of shapes with a list of types.
-std::uint64_t bytes_of(JsonValue sizes, JsonValue types, CommCall& call) {
+// The bytes of all tensors in a list of shapes with a list of types, and of each one; no tensor's where one's
+// aren't told.
+std::uint64_t bytes_of(JsonValue sizes, JsonValue types, CommCall& call, std::vector<std::uint64_t>& each) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
   std::uint64_t bytes = 0;
+  bool all = true;
   auto type = types.items().begin();
   const auto no_more = types.items().end();
   for (const JsonValue shape : sizes.items()) {
@@ -52,15 +54,19 @@ std::uint64_t bytes_of(JsonValue sizes, JsonValue types, CommCall& call) {
     if (type != no_more) ++type;
     const auto element = bytes_of_type(name);
     call.known_type = call.known_type && element.has_value();
+    if (!element) call.type = name.substr(0, 40);
     call.element_bytes = element ? *element : 4;
     std::uint64_t product = call.element_bytes;
+    all = all && is_shape(shape);
     if (!is_shape(shape)) continue;  // its bytes aren't told
     for (const JsonValue size : shape.items()) {
       if (__builtin_mul_overflow(product, size.unsigned_or(0), &product)) product = kMost;
     }
-    bytes = std::min(bytes + std::min(product, kMost), kMost);
+    each.push_back(std::min(product, kMost));
+    bytes = std::min(bytes + each.back(), kMost);
     call.sized = true;
   }
+  if (!all) each.clear();
   return bytes;
 }
 
@@ -174,8 +180,15 @@ class Reader {
       if (call.group.name.empty()) call.group.name = first.text();
     }
     if (call.group.name.empty()) call.group.name = group.is_string() ? group.text() : entry["pg_id"].text();
-    call.in_bytes = bytes_of(entry["input_sizes"], entry["input_dtypes"], call);
-    call.out_bytes = bytes_of(entry["output_sizes"], entry["output_dtypes"], call);
+    std::vector<std::uint64_t> in, out;
+    call.in_bytes = bytes_of(entry["input_sizes"], entry["input_dtypes"], call, in);
+    call.out_bytes = bytes_of(entry["output_sizes"], entry["output_dtypes"], call, out);
+    if (call.kind == CommKind::kCollective && call.collective == CollectiveKind::kAlltoall) {
+      // A tensor for each rank is what it gets. Of a single one the record has no splits.
+      if (in.size() > 1) call.in_split = std::move(in);
+      if (out.size() > 1) call.out_split = std::move(out);
+      call.tells_splits = false;
+    }
     if (call.kind == CommKind::kSend || call.kind == CommKind::kRecv) {
       made.message = true;
       call.peer = peer_of(name);

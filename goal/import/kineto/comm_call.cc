@@ -37,43 +37,29 @@ struct TypeBytes {
   std::string_view name;
   std::uint32_t bytes;
 };
-// torch::ScalarType's names, and those of C++ that shapes come with.
+// Names of c10::ScalarType (c10::toString), those of C++ that shapes come with, and those of Python; in lower
+// case, without "c10::" and "torch.". A quantized type has the bytes that it is stored in; what holds several
+// values packed ("_x2") has a byte for all of them, and so has each of PyTorch's integers of 1 to 7 bits.
 constexpr TypeBytes kTypes[] = {
-    {"Byte", 1},
-    {"Char", 1},
-    {"Bool", 1},
-    {"Short", 2},
-    {"Half", 2},
-    {"BFloat16", 2},
-    {"Int", 4},
-    {"Float", 4},
-    {"Long", 8},
-    {"Double", 8},
-    {"ComplexHalf", 4},
-    {"ComplexFloat", 8},
-    {"ComplexDouble", 16},
-    {"Float8_e4m3fn", 1},
-    {"Float8_e5m2", 1},
-    {"Float8_e4m3fnuz", 1},
-    {"Float8_e5m2fnuz", 1},
-    {"UInt16", 2},
-    {"UInt32", 4},
-    {"UInt64", 8},
-    {"unsigned char", 1},
-    {"signed char", 1},
-    {"bool", 1},
-    {"short", 2},
-    {"short int", 2},
-    {"c10::Half", 2},
-    {"c10::BFloat16", 2},
-    {"int", 4},
-    {"float", 4},
-    {"long", 8},
-    {"long int", 8},
-    {"double", 8},
-    {"c10::complex<float>", 8},
-    {"c10::complex<double>", 16},
+    {"byte", 1},           {"char", 1},           {"bool", 1},         {"int8", 1},
+    {"uint8", 1},          {"unsigned char", 1},  {"signed char", 1},  {"qint8", 1},
+    {"quint8", 1},         {"quint4x2", 1},       {"quint2x4", 1},     {"bits1x8", 1},
+    {"bits2x4", 1},        {"bits4x2", 1},        {"bits8", 1},        {"float4_e2m1fn_x2", 1},
+    {"short", 2},          {"short int", 2},      {"int16", 2},        {"uint16", 2},
+    {"bits16", 2},         {"half", 2},           {"float16", 2},      {"fp16", 2},
+    {"bfloat16", 2},       {"bf16", 2},           {"int", 4},          {"int32", 4},
+    {"uint32", 4},         {"qint32", 4},         {"float", 4},        {"float32", 4},
+    {"fp32", 4},           {"complexhalf", 4},    {"complex32", 4},    {"long", 8},
+    {"long int", 8},       {"int64", 8},          {"uint64", 8},       {"double", 8},
+    {"float64", 8},        {"fp64", 8},           {"complexfloat", 8}, {"complex64", 8},
+    {"complex<float>", 8}, {"complexdouble", 16}, {"complex128", 16},  {"complex<double>", 16},
 };
+
+// "uint4", "Int7": a byte each.
+bool is_small_integer(std::string_view name) {
+  if (name.starts_with('u')) name.remove_prefix(1);
+  return name.size() == 4 && name.starts_with("int") && name[3] >= '1' && name[3] <= '7';
+}
 
 std::string bare(std::string_view name) {
   std::string text;
@@ -136,9 +122,15 @@ void read_comm_name(std::string_view name, CommCall& call) {
 }
 
 std::optional<std::uint32_t> bytes_of_type(std::string_view type) {
-  for (const TypeBytes& known : kTypes) {
-    if (known.name == type) return known.bytes;
+  for (const std::string_view prefix : {"c10::", "torch."}) {
+    if (type.starts_with(prefix)) type.remove_prefix(prefix.size());
   }
+  std::string name;
+  for (const char c : type) name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const TypeBytes& known : kTypes) {
+    if (known.name == name) return known.bytes;
+  }
+  if (name.starts_with("float8") || name.starts_with("fp8") || is_small_integer(name)) return 1;
   return std::nullopt;
 }
 
@@ -176,6 +168,7 @@ bool read_comm_args(JsonValue args, CommCall& call) {
   const JsonValue elements = args["In msg nelems"];
   const bool any = count_of(elements) > 0 || count_of(args["Out msg nelems"]) > 0;
   call.known_type = bytes_of_type(type).has_value() || (type.empty() && !any);
+  if (!call.known_type) call.type = type.substr(0, 40);
   call.element_bytes = bytes_of_type(type).value_or(4);
   call.sized = !elements.missing() && elements.kind() != JsonKind::kNull;
   call.in_bytes = in_bytes(count_of(args["In msg nelems"]), call.element_bytes);
@@ -208,9 +201,11 @@ void read_annotation(std::string_view name, JsonValue args, CommCall& call) {
     const auto element = bytes_of_type(type_name);
     if (!shape.is_array() || (!element && elements_of(shape) <= 1)) continue;
     call.known_type = call.known_type && element.has_value();
+    if (!element) call.type = type_name.substr(0, 40);
     call.element_bytes = element.value_or(4);
     bytes += std::min(in_bytes(elements_of(shape), call.element_bytes), std::uint64_t{1} << 60);
   }
+  call.tells_splits = false;
   call.sized = bytes > 0;
   call.in_bytes = call.out_bytes = bytes;
 }

@@ -37,18 +37,20 @@ struct CommCall {
   bool sized = false;  // were in_bytes and out_bytes there?
   std::uint32_t element_bytes = 1;
   bool known_type = true;
+  std::string type;  // as written, of elements whose type is not known
   // Shares of each member of an all-to-all; empty: equal ones.
   std::vector<std::uint64_t> in_split, out_split;
-  bool cut_split = false;  // the profiler kept only the beginning of a list
-  std::int64_t root = -1;  // rank in the group
-  bool joined = false;     // from an execution trace, which tells more than a profile
-  std::int64_t peer = -1;  // world rank of a message's other end
+  bool cut_split = false;    // the profiler kept only the beginning of a list
+  bool tells_splits = true;  // would they be there if they weren't equal?
+  std::int64_t root = -1;    // rank in the group
+  bool joined = false;       // from an execution trace, which tells more than a profile
+  std::int64_t peer = -1;    // world rank of a message's other end
 };
 
 // "allreduce", "nccl:all_reduce", "_reduce_scatter_base", "c10d::broadcast_",
 // "ncclDevKernel_AllGather_RING_LL": what they do.
 void read_comm_name(std::string_view name, CommCall& call);
-// Bytes of an element of "Float", "c10::BFloat16", "long int" …; nothing if not known.
+// Bytes of an element of "Float", "c10::BFloat16", "long int", "bf16" …; nothing if not known.
 std::optional<std::uint32_t> bytes_of_type(std::string_view type);
 // "[0, 1, 2]"; `cut` if it ends in "...". Nothing if it is no such list.
 std::optional<std::vector<std::uint64_t>> read_list(std::string_view text, bool& cut);

@@ -135,6 +135,8 @@ struct Run {
   std::uint64_t elapsed_ns = 0;
   std::set<std::string> backends;
   std::set<std::int64_t> steps;
+  std::vector<std::string> assumed_ranks;  // "a.json: rank 0", where the order of files says it
+  bool has_messages = false;
   Unread unread;
 };
 
@@ -143,7 +145,12 @@ void take_profile(const fs::path& path, std::size_t place, std::size_t profiles,
   RankTrace trace = read_kineto(path.string());
   if (options.first_step >= 0) keep_steps(trace, options.first_step, options.last_step);
   std::int64_t rank = trace.rank >= 0 ? trace.rank : rank_of_name(path.filename().string());
-  if (rank < 0) rank = profiles == 1 ? 0 : static_cast<std::int64_t>(place);
+  if (rank < 0) {
+    rank = static_cast<std::int64_t>(place);
+    if (profiles > 1) {
+      run.assumed_ranks.push_back(fmt::format("{}: rank {}", path.filename().string(), rank));
+    }
+  }
   if (rank >= std::int64_t{1} << 24) {
     throw InputError({path.string()}, fmt::format("says it is rank {}; ranks go to {}", rank, (1 << 24) - 1));
   }
@@ -165,6 +172,7 @@ void take_profile(const fs::path& path, std::size_t place, std::size_t profiles,
   PlannedRank planned{.path = path.string(), .groups = std::move(trace.groups)};
   planned.plan = plan_rank(trace, options.planner, notes);
   for (const CommCall& call : planned.plan.calls) {
+    run.has_messages |= call.kind == CommKind::kSend || call.kind == CommKind::kRecv;
     for (const Rank member : call.group.ranks) run.highest = std::max(run.highest, member);
     if (call.group.size > 0 && call.group.size < (1 << 24)) {
       run.highest = std::max(run.highest, static_cast<Rank>(call.group.size - 1));
@@ -230,6 +238,12 @@ Graph import_kineto(const TracePaths& paths, const KinetoOptions& options, PackI
   Run run;
   for (std::size_t i = 0; i < files.size(); ++i) {
     take_profile(files[i], i, files.size(), options, ranks, notes, run);
+  }
+  for (const std::string& assumed : run.assumed_ranks) {
+    const KinetoNote note =
+        run.has_messages ? KinetoNote::kAssumedRanksOfMessages : KinetoNote::kAssumedRanks;
+    notes.add(note);
+    notes.name(note, assumed);
   }
   const Rank world = world_of(ranks, run, options.alike);
   Graph graph = assemble(ranks, world, notes);

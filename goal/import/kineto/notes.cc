@@ -1,5 +1,12 @@
 #include "goal/import/kineto/notes.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "sim/units/printable.h"
+
 namespace weft::goal {
 namespace {
 
@@ -9,6 +16,11 @@ struct Text {
   Severity severity;
   const char* sentence;
 };
+
+constexpr const char* kAssumedRanksText =
+    "Profiles whose ranks are taken in the order of their files' names, as neither distributedInfo nor a "
+    "name "
+    "like rank3.json says which is which.";
 
 constexpr Text kTexts[] = {
     {KinetoNote::kUnexplainedGpuIdleNs, "unexplained_gpu_idle_ns", Severity::kInfo,
@@ -53,15 +65,34 @@ constexpr Text kTexts[] = {
      "Communication calls that the execution trace lacks (by rf_id), or has another one for; the profile's "
      "own "
      "words hold."},
+    {KinetoNote::kAssumedSplits, "assumed_splits", Severity::kWarning,
+     "All-to-alls of which only the whole size is recorded, not what each rank gets; equal shares were "
+     "taken."},
+    {KinetoNote::kAssumedRanks, "assumed_ranks", Severity::kInfo, kAssumedRanksText},
+    {KinetoNote::kAssumedRanksOfMessages, "assumed_ranks", Severity::kWarning, kAssumedRanksText},
 };
+
+constexpr std::size_t kMostNames = 4;
 
 }  // namespace
 
+void KinetoNotes::name(KinetoNote note, std::string_view what) {
+  std::vector<std::string>& names = names_[static_cast<std::size_t>(note)];
+  std::string text = printable(std::string(what));
+  if (names.size() > kMostNames || std::ranges::find(names, text) != names.end()) return;
+  names.push_back(names.size() < kMostNames ? std::move(text) : "…");
+}
+
 void KinetoNotes::report(PackInfo& info) const {
   for (const Text& text : kTexts) {
-    if (count(text.note) > 0) {
-      info.anomalies.push_back({text.name, text.severity, text.sentence, count(text.note)});
+    if (count(text.note) == 0) continue;
+    std::string sentence = text.sentence;
+    const std::vector<std::string>& names = names_[static_cast<std::size_t>(text.note)];
+    if (!names.empty()) {
+      sentence.pop_back();
+      sentence += fmt::format(" ({}).", fmt::join(names, ", "));
     }
+    info.anomalies.push_back({text.name, text.severity, std::move(sentence), count(text.note)});
   }
 }
 

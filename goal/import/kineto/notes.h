@@ -3,6 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "goal/pack/info.h"
 
@@ -27,18 +30,24 @@ enum class KinetoNote : std::uint8_t {
   kOtherEvents,
   kJoinedCalls,
   kCallsNotJoined,
+  kAssumedSplits,
+  kAssumedRanks,
+  kAssumedRanksOfMessages,  // the same where ranks send to single ranks
 };
-inline constexpr int kKinetoNotes = 18;
+inline constexpr int kKinetoNotes = 21;
 
 class KinetoNotes {
  public:
   void add(KinetoNote note, std::uint64_t count = 1) { counts_[static_cast<std::size_t>(note)] += count; }
+  // Something that the note's sentence is to name; of many different ones the first few.
+  void name(KinetoNote note, std::string_view what);
   std::uint64_t count(KinetoNote note) const { return counts_[static_cast<std::size_t>(note)]; }
   // Those that were met, with their sentences.
   void report(PackInfo& info) const;
 
  private:
   std::array<std::uint64_t, kKinetoNotes> counts_{};
+  std::array<std::vector<std::string>, kKinetoNotes> names_{};
 };
 
 }  // namespace weft::goal

@@ -126,6 +126,7 @@ void set_alltoall(const CommCall& call, std::uint32_t size, KinetoNotes& notes, 
   const bool split = call.in_split.size() == size || call.out_split.size() == size;
   if (!split || call.cut_split) {
     if (call.cut_split) notes.add(KinetoNote::kCutSplits);
+    if (!call.tells_splits && size > 1) notes.add(KinetoNote::kAssumedSplits);
     made.bytes = call.in_bytes / size;
     return;
   }
@@ -145,7 +146,10 @@ void hold_against(std::vector<RankOps>& ranks, const std::vector<std::vector<Ran
 Collective collective_of(const CommCall& call, std::uint32_t communicator, std::uint32_t size,
                          std::uint32_t place, KinetoNotes& notes) {
   Collective made{.kind = call.collective, .comm = communicator};
-  if (!call.known_type) notes.add(KinetoNote::kUnknownTypes);
+  if (!call.known_type) {
+    notes.add(KinetoNote::kUnknownTypes);
+    notes.name(KinetoNote::kUnknownTypes, call.type.empty() ? "none is named" : call.type);
+  }
   made.element_bytes = std::max<std::uint32_t>(1, call.element_bytes);
   if (has_root(call.collective)) {
     const bool known = call.root >= 0 && call.root < size;

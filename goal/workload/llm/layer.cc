@@ -18,7 +18,8 @@ Rank in_ring(const Layout& layout, Place place, std::uint32_t by) {
 // A token's activation on its way to experts: in 8-bit training with a scale of 4 bytes for each 128 values.
 std::uint64_t dispatched_bytes(const Training& training) {
   const std::uint64_t hidden = training.model.hidden;
-  return training.precision == Precision::kFp8 ? hidden + (hidden + 127) / 128 * 4 : 2 * hidden;
+  return training.precision == Precision::kFp8 ? hidden + (hidden + 127) / 128 * 4
+                                               : training.value_bytes() * hidden;
 }
 
 // Tokens that a rank has for each of `ranks` with experts: `top_k` copies of each of its own, spread evenly.
@@ -38,7 +39,9 @@ std::uint64_t piece_of(std::uint64_t all, std::uint64_t i, std::uint64_t pieces)
   return all * (i + 1) / pieces - all * i / pieces;
 }
 
-std::uint64_t combined_bytes(const Training& training) { return 2 * std::uint64_t{training.model.hidden}; }
+std::uint64_t combined_bytes(const Training& training) {
+  return std::uint64_t{training.value_bytes()} * training.model.hidden;
+}
 
 // To the experts: to each rank what its experts get, from each as much as any other has for this one's.
 Collective uneven(const ExpertLoad& load, std::uint32_t position, std::uint64_t bytes) {
@@ -53,7 +56,8 @@ Collective uneven(const ExpertLoad& load, std::uint32_t position, std::uint64_t 
 std::uint64_t key_value_bytes(const Training& training) {
   const ModelShape& model = training.model;
   const std::uint64_t heads = std::max(model.kv_heads / training.layout.tensor, 1u);
-  return 2 * training.tokens() * heads * (std::uint64_t{model.head_dim} + model.value_dims());
+  return training.value_bytes() * training.tokens() * heads *
+         (std::uint64_t{model.head_dim} + model.value_dims());
 }
 
 std::uint64_t dispatch_bytes(const Training& training) {
@@ -81,13 +85,13 @@ LayerProgram::LayerProgram(const Training& training, const Times& times, const s
 
 Event LayerProgram::tensor(CollectiveKind kind, Event after) {
   if (training_.layout.tensor == 1) return kNothing;
-  const std::uint64_t all = 2 * training_.tokens() * training_.model.hidden;
+  const std::uint64_t all = training_.value_bytes() * training_.tokens() * training_.model.hidden;
   const bool whole = kind == CollectiveKind::kAllreduce;
   return emitter_.collective(Chain::kTensor,
                              {.kind = kind,
                               .comm = tensor_comm_,
                               .bytes = whole ? all : all / training_.layout.tensor,
-                              .element_bytes = 2},
+                              .element_bytes = training_.value_bytes()},
                              after);
 }
 
@@ -236,10 +240,12 @@ void LayerProgram::head_backward(Work work) {
 // -- Context parallelism
 
 void LayerProgram::context_now(CollectiveKind kind) {
-  emitter_.wait(emitter_.collective(
-      Chain::kContextSend,
-      {.kind = kind, .comm = context_comm_, .bytes = key_value_bytes(training_), .element_bytes = 2},
-      emitter_.computed()));
+  emitter_.wait(emitter_.collective(Chain::kContextSend,
+                                    {.kind = kind,
+                                     .comm = context_comm_,
+                                     .bytes = key_value_bytes(training_),
+                                     .element_bytes = training_.value_bytes()},
+                                    emitter_.computed()));
 }
 
 void LayerProgram::core_forward() {

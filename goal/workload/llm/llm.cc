@@ -91,6 +91,7 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
   const Parameters& parameters = all.parameters;
   const Training training = all.training(ranks);
   std::vector<std::string> sentences = all.from.remarks;
+  sentences.insert(sentences.end(), training.model.remarks.begin(), training.model.remarks.end());
   const llm::DeviceMemory memory = most_memory(training);
   if (memory.all() > training.device->memory_bytes()) {
     sentences.push_back(
@@ -180,7 +181,9 @@ constexpr auto kText = ParameterType::kText;
 std::vector<ParameterSpec> layout_parameters() {
   return {
       {"model", ParameterType::kNameOrFile, "llama3_8b",
-       "A model by name (the README of goal/workload/llm lists them), or a config.json of Hugging Face."},
+       "A model by name (the README of goal/workload/llm lists them), also as on Hugging Face, or a "
+       "config.json "
+       "from there."},
       {"from_args", ParameterType::kFile, "",
        "A file of arguments to take from what isn't given here (or is given as the default): a script or "
        "list of "

@@ -35,6 +35,9 @@ struct ModelShape {
   std::uint32_t rope_dim = 0;   // of head_dim, which all heads share in keys
   std::uint32_t value_dim = 0;  // 0: head_dim
 
+  // What was guessed, and what was not read, where a file gave the shape.
+  std::vector<std::string> remarks = {};
+
   bool latent() const { return kv_lora != 0; }
   bool has_experts(std::uint32_t layer) const { return experts != 0 && layer >= dense_layers; }
   std::uint32_t value_dims() const { return value_dim != 0 ? value_dim : head_dim; }
@@ -78,8 +81,8 @@ double forward_flops(const ModelShape& model, double sequences, std::uint32_t se
 
 // All that are known by name.
 std::span<const ModelShape> models();
-// By name ('.', '-' and capitals as well: Llama-3.1-8B is llama3_1_8b, which is llama3_8b), or from the
-// config.json at that path. Throws InputError.
+// By name ('.', '-' and capitals as well, and as on Hugging Face: meta-llama/Llama-3.1-8B-Instruct is
+// llama3_8b), or from the config.json at that path. Throws InputError.
 ModelShape find_model(const std::string& name);
 
 }  // namespace weft::goal::llm

@@ -1,11 +1,15 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "goal/workload/llm/config_file.h"
 #include "goal/workload/llm/model.h"
+#include "sim/units/input_error.h"
 #include "sim/units/module.h"
 
 namespace weft::goal::llm {
@@ -84,22 +88,50 @@ ModelShape deepseek(const char* name, std::uint32_t heads, std::uint32_t vocab, 
   return model;
 }
 
-std::string plain(const std::string& name) {
-  std::string text;
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// What makers add to a model's name without changing its shape: _instruct, _v0_1, a date of four digits.
+std::string_view without_suffixes(std::string_view name) {
+  for (std::size_t before = 0; before != name.size();) {
+    before = name.size();
+    for (const std::string_view suffix : {"_instruct", "_chat", "_base", "_hf", "_fp8", "_bf16"}) {
+      if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+    }
+    const std::size_t last = name.rfind('_');
+    if (last == std::string_view::npos || !std::ranges::all_of(name.substr(last + 1), is_digit)) continue;
+    if (name.size() - last == 5) name = name.substr(0, last);
+    if (name.substr(0, last).ends_with("_v0")) name = name.substr(0, last - 3);
+  }
+  return name;
+}
+
+std::string plain(std::string_view name) {
+  std::string lower;
   for (const char c : name) {
     const bool mark = c == '.' || c == '-' || c == ' ';
-    text += mark ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    lower += mark ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
-  // Other names of the same shapes.
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSame = {{
-      {"llama_3", "llama3"},
-      {"llama3_1_", "llama3_"},
-      {"deepseekv3", "deepseek_v3"},
-      {"gpt_175b", "gpt3_175b"},
-      {"megatron_530b", "turing_530b"},
-  }};
-  for (const auto& [other, own] : kSame) {
+  std::string text(without_suffixes(lower));
+  using Pair = std::pair<std::string_view, std::string_view>;
+  // Beginnings that makers and others write otherwise, and point releases of the same shapes.
+  static constexpr auto kBeginnings = std::to_array<Pair>({{"meta_llama", "llama"},
+                                                           {"llama_3", "llama3"},
+                                                           {"llama3_1_", "llama3_"},
+                                                           {"llama3_3_", "llama3_"},
+                                                           {"deepseekv3", "deepseek_v3"},
+                                                           {"nemotron_4_", "nemotron4_"},
+                                                           {"gpt_175b", "gpt3_175b"},
+                                                           {"megatron_530b", "turing_530b"}});
+  for (const auto& [other, own] : kBeginnings) {
     if (text.starts_with(other)) text.replace(0, other.size(), own);
+  }
+  static constexpr auto kSame = std::to_array<Pair>({{"deepseek_r1", "deepseek_v3"},
+                                                     {"deepseek_r1_zero", "deepseek_v3"},
+                                                     {"deepseek_v3_1", "deepseek_v3"},
+                                                     {"deepseek_v3_1_terminus", "deepseek_v3"},
+                                                     {"kimi_k2_thinking", "kimi_k2"}});
+  for (const auto& [other, own] : kSame) {
+    if (text == other) return std::string(own);
   }
   return text;
 }
@@ -148,13 +180,22 @@ std::span<const ModelShape> models() {
 }
 
 ModelShape find_model(const std::string& name) {
-  const std::string wanted = plain(name);
+  // On Hugging Face a model is called by its maker and its name.
+  const bool is_path = name.find('/') != std::string::npos;
+  if (name.ends_with(".json") || (is_path && std::filesystem::is_regular_file(name))) {
+    return read_config_file(name);
+  }
+  const std::string wanted = plain(std::string_view(name).substr(name.rfind('/') + 1));
   std::vector<std::string> known;
   for (const ModelShape& model : models()) {
     if (model.name == wanted) return model;
     known.push_back(model.name);
   }
-  if (name.find('/') != std::string::npos || name.ends_with(".json")) return read_config_file(name);
+  if (is_path) {
+    throw InputError(fmt::format(
+        "{}: there is no such file (a config.json of Hugging Face), and no model is known by that name",
+        name));
+  }
   fail_unknown_name("model", name, known);
 }
 

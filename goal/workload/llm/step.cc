@@ -13,8 +13,6 @@
 namespace weft::goal::llm {
 namespace {
 
-constexpr std::uint64_t kWeightBytes = 2;
-
 // What all ranks of a stage have in common.
 struct StagePlan {
   std::vector<Chunk> chunks;
@@ -101,7 +99,9 @@ class StepProgram {
   // Are replicas synchronized now and then only?
   bool apart() const { return training_.outer.inner_steps > 0; }
   bool fsdp() const { return training_.sharding == Sharding::kFsdp; }
-  std::uint64_t activation_bytes() const { return 2 * training_.own_tokens() * training_.model.hidden; }
+  std::uint64_t activation_bytes() const {
+    return training_.value_bytes() * training_.own_tokens() * training_.model.hidden;
+  }
   Rank stage_rank(std::uint32_t stage) const {
     Place other = place_;
     other.stage = stage;
@@ -279,7 +279,7 @@ class StepProgram {
     for (std::size_t v = 0; v < plan_.chunks.size(); ++v) {
       for (const RankWeights& bucket : plan_.buckets[v]) {
         std::vector<Event>& events = gathers_[v].emplace_back();
-        exchange_both(Chain::kGather, CollectiveKind::kAllgather, bucket, kWeightBytes, after,
+        exchange_both(Chain::kGather, CollectiveKind::kAllgather, bucket, training_.value_bytes(), after,
                       [&](Event event) { events.push_back(event); });
         if (!training_.weights_overlap) {
           for (const Event event : events) emitter_.wait(event);
@@ -329,7 +329,8 @@ class StepProgram {
   }
   Event gather_unit(std::uint32_t chunk, std::size_t unit, Event after) {
     Event last = kNothing;
-    exchange_both(Chain::kGather, CollectiveKind::kAllgather, unit_weights(chunk, unit), kWeightBytes, after,
+    exchange_both(Chain::kGather, CollectiveKind::kAllgather, unit_weights(chunk, unit),
+                  training_.value_bytes(), after,
                   [&](Event event) { last = event == kNothing ? last : event; });
     return last;
   }
@@ -365,8 +366,11 @@ class StepProgram {
   void finish() {
     if (!apart() && !fsdp() && !training_.gradients_overlap) reduce_all();
     if (!apart()) emitter_.wait(emitter_.last(Chain::kReduce));
-    // Each rank of sequence parallelism has seen a part of the tokens only.
-    if (training_.sequence_parallel) all_reduce(Axis::kTensor, 2 * plan_.whole_weights, 2);
+    // Each rank of sequence parallelism has seen a part of the tokens only. What Megatron-LM reduces is
+    // main_grad, in the format of all gradients.
+    if (training_.sequence_parallel) {
+      all_reduce(Axis::kTensor, plan_.whole_weights * training_.gradient_bytes, training_.gradient_bytes);
+    }
     all_reduce(Axis::kEmbedding, plan_.table_weights * training_.gradient_bytes, training_.gradient_bytes);
     training_.schedule.staggered() ? norm_along_stages() : norm_together();
     emitter_.compute(plan_.optimizer_ns);

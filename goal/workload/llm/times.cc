@@ -41,8 +41,7 @@ class Clock {
   double cast_outputs(std::uint64_t tokens, const Linear& layer) const {
     return cast(static_cast<double>(tokens * columns(layer)));
   }
-  // In bf16 whatever the products are in.
-  double memory(double values) const { return scaled(device_.memory_ns(2 * values)); }
+  double memory(double values) const { return scaled(device_.memory_ns(training_.value_bytes() * values)); }
   double attention(const Attention& attention) const { return scaled(device_.attention_ns(attention)); }
   double bytes(double bytes) const { return scaled(device_.memory_ns(bytes)); }
 
@@ -56,7 +55,7 @@ class Clock {
   double accumulated(double product_ns, double weights) const {
     if (training_.sharding == Sharding::kFsdp) return product_ns;
     const double both = 2.0 * training_.gradient_bytes * weights;
-    if (training_.accumulate_apart) return product_ns + bytes(both + 2 * weights);
+    if (training_.accumulate_apart) return product_ns + bytes(both + training_.value_bytes() * weights);
     return std::pow(std::pow(product_ns, 4) + std::pow(bytes(both), 4), 0.25);
   }
   std::uint64_t part(std::uint64_t size) const {
@@ -81,18 +80,20 @@ Clock row_parallel(const Training& training) {
 double around(const Training& training) {
   const Clock clock(training);
   const double tokens = static_cast<double>(training.own_tokens()), hidden = training.model.hidden;
-  const double mask = training.model.dropout ? tokens * hidden : 0;
-  return clock.bytes(norm_bytes(tokens, hidden)) + clock.bytes(residual_bytes(tokens, hidden) + mask);
+  const double mask = training.model.dropout ? tokens * hidden : 0, each = training.value_bytes();
+  return clock.bytes(norm_bytes(tokens, hidden, each)) +
+         clock.bytes(residual_bytes(tokens, hidden, each) + mask);
 }
 
 // The norm's gradient and its sum with the residual's; then dropout's, and the bias's, a sum over tokens.
 double around_backward(const Training& training) {
   const Clock clock(training);
   const double tokens = static_cast<double>(training.own_tokens()), hidden = training.model.hidden;
-  const double masked = training.model.dropout ? clock.bytes(5 * tokens * hidden) : 0;
-  const double bias = training.model.biases ? clock.bytes(2 * tokens * hidden) : 0;
-  return clock.bytes(norm_backward_bytes(tokens, hidden)) + clock.bytes(residual_bytes(tokens, hidden)) +
-         masked + bias;
+  const double each = training.value_bytes();
+  const double masked = training.model.dropout ? clock.bytes((2 * each + 1) * tokens * hidden) : 0;
+  const double bias = training.model.biases ? clock.memory(tokens * hidden) : 0;
+  return clock.bytes(norm_backward_bytes(tokens, hidden, each)) +
+         clock.bytes(residual_bytes(tokens, hidden, each)) + masked + bias;
 }
 
 BlockTimes block(const Training& training, const std::vector<Linear>& inputs, const Linear& output,
@@ -124,11 +125,11 @@ void add_unfused_core(const Training& training, BlockTimes& times) {
   const std::uint64_t problems = std::uint64_t{training.micro_batch} * model.heads / training.layout.tensor;
   const std::uint64_t tokens = training.sequence, keys = model.head_dim, values = model.value_dims();
   const double scores = static_cast<double>(problems * tokens * tokens);
-  const double dropout = model.dropout ? clock.bytes(5 * scores) : 0;
+  const double dropout = model.dropout ? clock.bytes((2.0 * training.value_bytes() + 1) * scores) : 0;
   const double by_keys = clock.product(tokens, tokens, keys, problems);
   const double by_values = clock.product(tokens, values, tokens, problems);
-  times.core = by_keys + clock.bytes(4 * scores) + dropout + by_values;
-  times.core_backward = 2 * clock.product(tokens, keys, tokens, problems) + clock.bytes(6 * scores) +
+  times.core = by_keys + clock.memory(2 * scores) + dropout + by_values;
+  times.core_backward = 2 * clock.product(tokens, keys, tokens, problems) + clock.memory(3 * scores) +
                         dropout + by_values + clock.product(tokens, tokens, values, problems);
 }
 

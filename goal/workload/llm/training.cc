@@ -35,21 +35,59 @@ double kept_of_layer(const Training& training, std::uint32_t layer) {
   const bool scores =
       training.attention == AttentionKernel::kUnfused && training.recompute == Recompute::kNone;
   if (training.recompute != Recompute::kFull) return layer_activations(training, layer, scores);
-  return 2.0 * static_cast<double>(training.own_tokens()) * training.model.hidden;
+  return static_cast<double>(training.value_bytes() * training.own_tokens()) * training.model.hidden;
 }
 
+// What is kept of the ends of the model: the mask of the embedding's dropout, and the inputs of the last norm
+// and of the head with the logits, which the loss has in 4 bytes.
+struct KeptOfEnds {
+  double embedding = 0, head = 0;
+};
+KeptOfEnds kept_of_ends(const Training& training, const Chunk& chunk) {
+  const ModelShape& model = training.model;
+  KeptOfEnds kept;
+  if (model.vocab == 0) return kept;
+  const double inputs = static_cast<double>(training.own_tokens()) * model.hidden;
+  if (chunk.embedding && model.dropout) kept.embedding = inputs;
+  if (chunk.head) {
+    const double logits = 4.0 * static_cast<double>(training.tokens()) * model.vocab / training.layout.tensor;
+    kept.head = 2 * training.value_bytes() * inputs + logits;
+  }
+  return kept;
+}
+
+// The most that is kept at a time. The logits go when backward of the head is through, before a layer is
+// computed anew.
 double activations(const Training& training, std::uint32_t stage) {
-  double of_stage = 0, largest = 0;
+  std::vector<double> kept;  // of a chunk's micro-batch, without the head
+  std::vector<double> heads;
+  double largest = 0;
   for (std::uint32_t v = 0; v < training.schedule.chunks; ++v) {
     const Chunk chunk = stage_chunk(training, stage, v);
+    const KeptOfEnds ends = kept_of_ends(training, chunk);
+    kept.push_back(ends.embedding);
+    heads.push_back(ends.head);
     for (std::uint32_t i = 0; i < chunk.layers; ++i) {
-      of_stage += kept_of_layer(training, chunk.first + i);
+      kept.back() += kept_of_layer(training, chunk.first + i);
       largest = std::max(largest, layer_activations(training, chunk.first + i));
     }
   }
-  const double in_flight = static_cast<double>(most_in_flight(training.schedule, stage));
-  const double one_anew = training.recompute == Recompute::kFull ? largest : 0;
-  return of_stage * in_flight / training.schedule.chunks + one_anew;
+  const double anew = training.recompute == Recompute::kFull ? largest : 0;
+  double now = 0, logits = 0, most = 0;
+  for (const Action& action : actions_of(training.schedule, stage)) {
+    const double of_head = heads[action.chunk];
+    if (action.work == Work::kForward) {
+      now += kept[action.chunk];
+      logits += of_head;
+      most = std::max(most, now + logits);
+    } else {
+      if (action.work == Work::kBackward) logits -= of_head;
+      most = std::max(most, now + logits + anew);
+      if (action.work == Work::kWeights) logits -= of_head;
+      if (action.work != Work::kInputs) now -= kept[action.chunk];
+    }
+  }
+  return most;
 }
 
 }  // namespace
@@ -106,18 +144,21 @@ double layer_activations(const Training& training, std::uint32_t layer, bool sco
   const ModelShape& model = training.model;
   const double tokens = static_cast<double>(training.tokens()), tensor = training.layout.tensor;
   const double h = model.hidden, outside = training.sequence_parallel ? tensor : 1;
-  // Inputs of the two norms, of attention's and the MLP's first projections, masks of two dropouts: in 2, 2
-  // and 1 byte.
-  double bytes = tokens * h * (model.dropout ? 10 : 8) / outside;
+  const double each = training.value_bytes();
+  // Inputs of the two norms, of attention's and the MLP's first projections; masks of two dropouts, of 1
+  // byte.
+  double bytes = tokens * h * (4 * each + (model.dropout ? 2 : 0)) / outside;
   const double keys =
       model.latent() ? model.heads * (model.head_dim + model.value_dims()) : 2.0 * model.kv_width();
-  bytes += 2 * tokens * (static_cast<double>(model.query_width()) + keys + model.output_width()) / tensor;
+  bytes += each * tokens * (static_cast<double>(model.query_width()) + keys + model.output_width()) / tensor;
   const double ffn = model.has_experts(layer)
                          ? static_cast<double>(model.expert_ffn) * (model.top_k + model.shared_experts)
                          : model.ffn;
-  bytes += 2 * tokens * ffn * (model.gated ? 3 : 2) / tensor;
-  if (model.has_experts(layer)) bytes += 2 * tokens * h * model.top_k / outside;
-  if (scores) bytes += 5.0 * tokens * training.sequence / training.layout.context * model.heads / tensor;
+  bytes += each * tokens * ffn * (model.gated ? 3 : 2) / tensor;
+  if (model.has_experts(layer)) bytes += each * tokens * h * model.top_k / outside;
+  // Softmax, its dropout's mask, and what comes out of that.
+  const double of_score = 2 * each + 1;
+  if (scores) bytes += of_score * tokens * training.sequence / training.layout.context * model.heads / tensor;
   return bytes;
 }
 
@@ -125,14 +166,17 @@ DeviceMemory device_memory(const Training& training, std::uint32_t stage) {
   const RankWeights weights = stage_weights(training, stage);
   const bool fsdp = training.sharding == Sharding::kFsdp;
   DeviceMemory memory;
-  memory.weights = bytes_of(training, weights, 2, fsdp);
+  const double each = training.value_bytes();
+  memory.weights = bytes_of(training, weights, each, fsdp);
   memory.gradients = bytes_of(training, weights, training.gradient_bytes, fsdp);
-  memory.optimizer = bytes_of(training, weights, 12, training.sharding != Sharding::kNone);
+  // Two moments in 4 bytes, and the weights if they aren't in as many themselves.
+  const double moments = training.precision == Precision::kFp32 ? 8 : 12;
+  memory.optimizer = bytes_of(training, weights, moments, training.sharding != Sharding::kNone);
   if (fsdp) {
     // The layer at work and the one after it are whole.
     RankWeights layer = attention_weights(training);
     layer += mlp_weights(training, training.model.layers - 1);
-    memory.weights += 2 * bytes_of(training, layer, 2, false);
+    memory.weights += 2 * bytes_of(training, layer, each, false);
   }
   memory.activations = activations(training, stage);
   return memory;

@@ -64,6 +64,8 @@ struct Training {
   // Tokens of a micro-batch that a rank has outside of tensor parallelism, and within sequence parallelism.
   std::uint64_t tokens() const { return std::uint64_t{micro_batch} * sequence / layout.context; }
   std::uint64_t own_tokens() const { return tokens() / (sequence_parallel ? layout.tensor : 1); }
+  // Activations and weights have so many bytes each, kept and sent.
+  std::uint32_t value_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
   std::uint64_t global_batch() const {
     return std::uint64_t{micro_batch} * schedule.micro_batches * layout.data;
   }
@@ -101,8 +103,8 @@ struct DeviceMemory {
   double weights = 0, gradients = 0, optimizer = 0, activations = 0;
   double all() const { return weights + gradients + optimizer + activations; }
 };
-// Counts what a rank of the stage holds. Activations are as in V. Korthikanti et al., 2022, without the
-// scores of attention, which fused kernels don't keep.
+// Counts what a rank of the stage holds. Activations are as in V. Korthikanti et al., 2022, the logits among
+// them, without the scores of attention, which fused kernels don't keep.
 DeviceMemory device_memory(const Training& training, std::uint32_t stage);
 // Activations of one layer and micro-batch. `scores`: attention keeps them, and their dropout mask.
 double layer_activations(const Training& training, std::uint32_t layer, bool scores = false);

@@ -37,7 +37,7 @@ QueueRule marking_below(const Parameters& parameters, std::uint64_t limit_bytes)
                     "kmin (" + bytes_to_string(rule.mark_from_bytes) + " here) must not be above kmax (" +
                         bytes_to_string(rule.mark_all_bytes) + " here)");
   }
-  if (limit_bytes >= kNodeMemory) rule.mark_from_bytes = rule.mark_all_bytes = limit_bytes;
+  if (limit_bytes == kNodeMemory) rule.mark_from_bytes = rule.mark_all_bytes = limit_bytes;
   return rule;
 }
 

@@ -30,7 +30,7 @@ struct PortSite {
 
 // Inside a node of several hosts what waits is in their memory: for their NICs, or for a link that gives room
 // back (NVLink). As much as nothing fills: nothing is dropped, trimmed, marked or held back there.
-inline constexpr std::uint64_t kNodeMemory = std::uint64_t{1} << 30;
+inline constexpr std::uint64_t kNodeMemory = (std::uint64_t{1} << 30) + 1;  // no capacity that is written
 // As much of it counts for timeouts, which are longer than several full queues take. (Where 8 GPUs share a
 // NIC of 100 Gb/s for an all-to-all of 64 GPUs, 50 MB wait for it.)
 inline constexpr std::uint64_t kNodeQueue = std::uint64_t{8} << 20;

@@ -16,15 +16,21 @@ struct RankPlace {
 
 // Reads the places of ranks 0 to `ranks` - 1 from any of these, "#" beginning a comment:
 //   rank 3=node7 slot=0-1       Open MPI's rankfile: every rank once, in any order; slots are cores, and left
-//   out node7 slots=4               Open MPI's hostfile: so many ranks node7 / node7:4 / node7*4   a host a
-//   line, or several with commas or blanks, as Slurm's hostfile for
+//                               out
+//   3 node7                     the same, for node7 that is no number
+//   node7 slots=4               Open MPI's hostfile: so many ranks
+//   node7 / node7:4 / node7*4   a host a line, or several with commas or blanks, as Slurm's hostfile for
 //                               --distribution=arbitrary; :4 and *4 are that many ranks
-//   node[0007-0009,12]          Slurm's ranges
+//   node7 4 node8 4             LSF's LSB_MCPU_HOSTS, on one line or several: a number of ranks behind each
+//   name node[0007-0009,12]          Slurm's ranges
 // Names with blanks stand in quotes. What stands behind an '@' is left out. A list of hosts may be longer
-// than the job. Throws InputError with the line: two kinds of lines mixed, a rank twice, too high or left
-// out, a list too short, what is none of these. Sources: mpirun(1) of Open MPI 4.1, "Rankfiles" and
-// "Specifying Host Nodes"; srun(1) of Slurm, --distribution.
-std::vector<RankPlace> read_rank_list(std::string_view text, const std::string& path, std::uint32_t ranks);
+// than the job: `left_over`, unless it is null, is for how many ranks more. Numbers without names in a line
+// are hosts. Throws InputError with the line: two kinds of lines mixed, names and numbers mixed in another
+// way, a rank twice, too high or left out, a list too short, what is none of these. Sources: mpirun(1) of
+// Open MPI 4.1, "Rankfiles" and "Specifying Host Nodes"; srun(1) of Slurm, --distribution; IBM Spectrum LSF,
+// environment variables of a job.
+std::vector<RankPlace> read_rank_list(std::string_view text, const std::string& path, std::uint32_t ranks,
+                                      std::uint64_t* left_over = nullptr);
 
 // Reads one line of hosts as read_rank_list() does, for other files; `line` is where it stands. It may be
 // shorter or longer than the job.

@@ -245,7 +245,7 @@ def main():
             draw = random.Random(1)
             every = sys.argv[3:4] == ["--every"]
             for command in commands.COMMANDS:
-                systematic(trials, command, draw, sys.maxsize if every else 24 if command.folder else 8)
+                systematic(trials, command, draw, sys.maxsize if every else 10 if command.folder else 4)
         print(f"{sum(trials.ran.values())} trials {dict(sorted(trials.ran.items()))}, {trials.failed} failed")
         # Faults that never act would prove nothing.
         acted = sum(trials.ran.values()) - trials.ran["nothing failed"]

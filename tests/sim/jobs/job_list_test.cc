@@ -140,6 +140,20 @@ TEST_CASE("a table of jobs", "[job_list]") {
   CHECK(list.jobs[2].runtime == 500'000);
 }
 
+TEST_CASE("a table of jobs with time stamps and times of months", "[job_list]") {
+  const JobList list = read_job_table(
+      "id,submit,ranks,requested,runtime\n"
+      "a,1700000000,8,15552000,1e7 s\n"
+      "b,1700000060.5,8,1ms,20000000000ms\n",
+      "jobs.csv");
+  REQUIRE(list.jobs.size() == 2);
+  CHECK(list.jobs[0].submit == 0);
+  CHECK(list.jobs[0].requested == 15'552'000 * kSecond);  // 180 days
+  CHECK(list.jobs[0].runtime == 10'000'000 * kSecond);
+  CHECK(list.jobs[1].submit == 60'500'000'000);
+  CHECK(list.jobs[1].runtime == 20'000'000 * kSecond);
+}
+
 TEST_CASE("what a table of jobs can't be", "[job_list]") {
   const auto refuses = [](const std::string& text, const std::string& message) {
     CHECK_THROWS_MATCHES(read_job_table(text, "j.csv"), InputError, Catch::Message(message));
@@ -154,6 +168,8 @@ TEST_CASE("what a table of jobs can't be", "[job_list]") {
   refuses("id,submit,ranks\na,,1\n", "j.csv:2:3: every job must have a value for submit");
   refuses("id,submit,ranks\na,-1s,1\n",
           "j.csv:2:3: '-1s' is negative; a time can't be (write it like 1.5us)");
+  refuses("id,submit,ranks\na,1700000000000,1\n",
+          "j.csv:2:3: '1700000000000' is more than a hundred years, the most that a list's times may be");
   refuses("id,submit,ranks\n", "j.csv: it has no jobs that ran on any processor");
   CHECK_THROWS_AS(read_job_table("id,submit,ranks\na,soon,1\n", "j.csv"), InputError);
 }

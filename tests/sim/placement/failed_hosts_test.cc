@@ -62,6 +62,11 @@ TEST_CASE("failed hosts: a share is of all hosts, drawn by the seed from those t
 
 TEST_CASE("failed hosts: what is wrong is told") {
   CHECK_THROWS_WITH(failed("3,128"), Catch::Contains("--failed: '128', but the network has 128 hosts"));
+  // Half of 1/128 is 0.39%.
+  CHECK(failed("0.4%").size() == 1);
+  CHECK_THROWS_WITH(failed("3,0.3%"),
+                    Catch::Contains("--failed: '0.3%' of 128 hosts is less than half a host; the nearest "
+                                    "share is one host: 0.7812%"));
   CHECK_THROWS_WITH(failed("-1%"), Catch::Contains("'-1%': expected a share from 0% to 100%"));
   CHECK_THROWS_WITH(failed("nan%"), Catch::Contains("expected a share"));
   CHECK_THROWS_WITH(failed("%"), Catch::Contains("expected a share"));

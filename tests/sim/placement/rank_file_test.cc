@@ -73,9 +73,34 @@ TEST_CASE("rank lists: the forms of Open MPI and Slurm") {
   CHECK(names("n[1-2]:2", 4) == Names{"n1", "n1", "n2", "n2"});
   CHECK(names("\"host 7\" \"host 8\" slots=2", 3) == Names{"host 7", "host 8", "host 8"});
   CHECK(names("lrdn0089:1@1/10304 lrdn0353:1@2/11202", 2) == Names{"lrdn0089", "lrdn0353"});
+  // LSF's LSB_MCPU_HOSTS, and a line for each of its hosts.
+  CHECK(names("tux5 2\ntux6 2\n", 4) == Names{"tux5", "tux5", "tux6", "tux6"});
+  CHECK(names("tux5,2\ntux6,1\n", 3) == Names{"tux5", "tux5", "tux6"});
+  CHECK(names("tux5 2 tux6 1", 3) == Names{"tux5", "tux5", "tux6"});
+  CHECK(names("n[1-2] 2, \"host 7\" 1", 5) == Names{"n1", "n1", "n2", "n2", "host 7"});
+  // A rank and its host, in any order; and numbers alone, which are hosts.
+  CHECK(names("1 tux5\n2,tux6\n0 \"host 7\"\n", 3) == Names{"host 7", "tux5", "tux6"});
+  CHECK(names("0 tux5\nrank 1=tux6\n", 2) == Names{"tux5", "tux6"});
+  CHECK(names("0 5\n1 6\n", 4) == Names{"0", "5", "1", "6"});
   // Longer than the job, and far longer.
   CHECK(names("aa\nbb\n", 1) == Names{"aa"});
   CHECK(names("n[0-4294967295]:4294967295", 2) == Names{"n0", "n0"});
+}
+
+TEST_CASE("rank lists: places left over are counted") {
+  const auto left_over = [](const char* text, std::uint32_t ranks) {
+    std::uint64_t left = 0;
+    (void)read_rank_list(text, "r", ranks, &left);
+    return left;
+  };
+  CHECK(left_over("aa\nbb\n", 2) == 0);
+  CHECK(left_over("aa\nbb\n", 1) == 1);
+  CHECK(left_over("aa 4\nbb slots=4\n", 3) == 5);
+  CHECK(left_over("n[1-8]:2", 3) == 13);
+  CHECK(left_over("0 5\n1 6\n", 2) == 2);
+  CHECK(left_over("0 tux5\n1 tux6\n", 2) == 0);
+  CHECK(left_over("n[0-4294967295]:4294967295", 2) == (std::uint64_t{4294967295} << 32) - 2);
+  CHECK(left_over("n[0-4294967295]:4294967295 m[0-4294967295]:4294967295", 2) == UINT64_MAX);
 }
 
 TEST_CASE("rank lists: mistakes are told with their line") {
@@ -94,6 +119,16 @@ TEST_CASE("rank lists: mistakes are told with their line") {
   error("n[3-5\n", 2, "r:1: 'n[3-5', but expected one range in brackets");
   error("\"host 1\n", 2, "r:1: a quote is not closed");
   error("a:3 slots=3\n", 2, "two numbers of ranks");
+  error("a:3 3\n", 2, "two numbers of ranks");
+  for (const char* text : {"tux5 2 3", "tux5 tux6 2", "0 tux5 tux6", "2 tux5 2 tux6", "tux5 slots=2 2",
+                           "0 tux5 slots=2", "tux5 2 tux6"}) {
+    error(text, 2, "has names and bare numbers; expected hosts alone, each with its number of ranks");
+  }
+  error("tux5 0\n", 2, "r:1: '0', but expected a number of ranks above 0");
+  error("0 tux5\n0 tux6\n", 2, "r:2: rank 0 has a host already, in line 1");
+  error("0 tux5\n2 tux6\n", 2, "r:2: rank 2, but the job has 2 (0 to 1)");
+  error("0 tux5\ntux6\n", 2, "r:2: 'tux6', but line 1 is of a rank: expected one kind of lines");
+  error("99999999999 tux5\n", 2, "expected a line like rank 0=node7 slot=0, or 0 node7");
   error("", 1, "it has no host for rank 0 of 1");
 }
 
@@ -103,6 +138,12 @@ TEST_CASE("rank file: hosts by name and number, taken, failed, full and unknown 
   CHECK(on_leonardo("rank_file", write("b", "1:2 2:2"), {.ranks = 4, .ranks_per_node = 2}).hosts ==
         Hosts{1, 1, 2, 2});
   CHECK(on_leonardo("rank_file", write("c", "1 0"), {.ranks = 2}).no_room == "lrdn0041 is taken");
+  CHECK(on_leonardo("rank_file", write("e", "lrdn0708 2\nh5 2"), {.ranks = 4, .ranks_per_node = 2}).hosts ==
+        Hosts{7, 7, 5, 5});
+  CHECK(on_leonardo("rank_file", write("f", "1 lrdn0084\n0 h5"), {.ranks = 2}).hosts == Hosts{5, 1});
+  CHECK(on_leonardo("rank_file", write("g", "1\n2\n"), {.ranks = 2}).remark.empty());
+  CHECK(on_leonardo("rank_file", write("g", "1\n2\n3\n5\n"), {.ranks = 2})
+            .remark.ends_with("g has places for 2 ranks more than the job's 2; they are left over"));
   const auto error = [](const char* text, const char* what) {
     CHECK_THROWS_WITH(on_leonardo("rank_file", write("d", text), {.ranks = 2}), Catch::Contains(what));
   };

@@ -76,6 +76,14 @@ expect "longer than whole" 2 '' 'longer than the 10 s' goodput 3s --gpus 8 --che
 expect "no end" 2 '' '^weft: so many steps would take longer' goodput 3s --gpus 1000000 --mtbf 1h --steps 1000
 expect "too many" 2 '' '^weft: there would be ' goodput 1us --gpus 8 --checkpoint 1us
 
+# ResNet-50's 25,557,032 parameters, 14 bytes each; of a file as of the workload.
+"$weft" sim --traffic resnet:ranks=4,iterations=2 --network flow -q $fabric -o RESNET || exit 1
+expect "of a resnet" 0 'a checkpoint is 35[78][^ ]* MB: 14 bytes a parameter' '' goodput RESNET --days 1
+"$weft" goal gen resnet:ranks=4,iterations=2 -o resnet.weft && "$weft" sim --goal resnet.weft $fabric --network flow -q -o FILE || exit 1
+expect "of a file" 0 'a checkpoint is 35[78][^ ]* MB: 14 bytes a parameter' '' goodput FILE --run-steps 2 --days 1
+"$weft" sim --traffic permutation:size=8B $fabric --network flow -q -o NOTHING || exit 1
+expect "trains nothing" 0 'this run is no training step: its traffic is permutation' '' goodput NOTHING --run-steps 1 --checkpoint 10min --days 1
+
 "$weft" goal gen shift:ranks=4,size=8B -o a.weft && "$weft" sim --goal a.weft $fabric --network flow -q -o GRAPH || exit 1
 expect "a graph doesn't tell its steps" 2 '' '^weft: GRAPH: .* use --run-steps$' goodput GRAPH
 expect "its steps are told" 0 '^4 GPUs, steps of ' '' goodput GRAPH --run-steps 10 --checkpoint 10min --days 1

@@ -72,6 +72,15 @@ echo 'rank 0=h9
 rank 1=h99' > ranks
 expect "a mistake in a rank file" 2 '' "^weft: ranks:2: 'h99', but the network has 16 hosts \(0 to 15\)$" \
   place --ranks 2 --topology fat_tree:k=4 --placement rank_file:file=ranks
+printf 'h5 2\nh6 4\n' > ranks
+expect "LSF's host file, longer than the job" 0 'note: ranks has places for 2 ranks more than the job.s 4; they are left' \
+  '' place --ranks 4 --ranks-per-node 2 --topology fat_tree:k=4 --placement rank_file:file=ranks
+"$weft" place --ranks 4 --ranks-per-node 2 --topology fat_tree:k=4 --placement rank_file:file=ranks --json |
+  tr -d ' \n' | grep -q '"hosts":\[5,5,6,6\]' || { echo "FAILED: LSF's host file"; failed=1; }
+expect "the same in a run" 0 'warning .*left over' '' sim --traffic alltoall:size=1KB,ranks=4 --set hosts.ranks_per_host=2 \
+  --topology fat_tree:k=4 --placement rank_file:file=ranks -o lsf
+expect "too small a share" 2 '' "'1%' of 16 hosts is less than half a host; the nearest share is one host: 6\.25%" \
+  place --ranks 4 --topology fat_tree:k=4 --failed 1%
 expect "nothing to place" 2 '' 'what is to be placed\?' place --topology fat_tree:k=4
 expect "no such placement" 2 '' "'pakced' is not a placement; did you mean 'packed'" \
   place --ranks 4 --topology fat_tree:k=4 --placement pakced

@@ -379,6 +379,14 @@ TEST_CASE("cost: what is wrong with a list is told with its place") {
   CHECK_THROWS_WITH(price_list_text("modem"), Catch::Matchers::Contains("did you mean 'modern'"));
 }
 
+TEST_CASE("cost: what is sent inside of machines is nothing that the network between them delivered") {
+  // Two machines of 8, each accelerator with one NIC of 400 Gb/s, all links half in use.
+  const Topology machines = make("scale_up:of=[rail_optimized:units=1,nodes=2],accelerators=8");
+  const std::vector<double> half(machines.channels().size(), 0.5);
+  CHECK(between_machines_bps(machines, half) == Approx(16 * 400e9 / 2));
+  CHECK(between_machines_bps(make("fat_tree:k=4"), std::vector<double>(96, 0.5)) == 0);
+}
+
 TEST_CASE("cost: table and JSON have the same totals") {
   const Bill sum = bill(make("fat_tree:k=8,link=100Gbps"), find_price_list("modern"), 2);
   const Worth worth{.bisection_bps = 6.4e12, .achieved_bps = 12.8e12};

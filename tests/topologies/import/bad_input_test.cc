@@ -232,7 +232,7 @@ TEST_CASE("bad edge lists") {
       {"b.edges", "s0 s1 1Gbps 1ns 0.1 x\n",
        "b.edges:1: found 's0 s1 1Gbps 1ns 0.1 x', but expected 'from to'"},
       {"c.edges", "0 1 1.0\n", "c.edges:1: found '1.0' where a rate like 400Gbps is expected; weights"},
-      {"c.edges", "a b rate\n0 1 1Gbps\n",
+      {"c.edges", "x y rate\n0 1 1Gbps\n",
        "c.edges:1: found 'rate' where a rate like 400Gbps is expected; the heading"},
       {"d.edges", "0 1 {'weight': 3}\n", "d.edges:1: found '{'weight':' where a rate"},
       {"e.edges", "0 1 -1Gbps\n", "e.edges:1: found '-1Gbps' where a rate"},
@@ -263,10 +263,25 @@ TEST_CASE("bad tables of cables: one cable twice, another loss or kind in the ot
       {"a.csv", heading + "h0,e0,s0,1,100G,DAC\nh1,e0,s0,2,100G,DAC\nh0,e0,s0,1,100G,DAC\n",
        "a.csv:4: the same cable as in line 2, at the same ports"},
       {"b.csv", heading + "h0,e0,s0,1,100G,DAC\ns0,1,h0,e0,25G,AOC\n",
-       "b.csv:3: the link between 's0' and 'h0' is of another kind or length in the other direction"},
+       "b.csv:3: the cable between 's0' 1 and 'h0' e0 has another rate here than in line 2, at its other "
+       "end"},
+      {"b2.csv", heading + "h0,e0,s0,1,100G,DAC\ns0,1,h0,e0,100G,AOC\n",
+       "b2.csv:3: the cable between 's0' 1 and 'h0' e0 has another kind of cable here than in line 2"},
+      {"b3.csv", heading + "h0,e0,s0,1,100G,DAC\ns0,1,h0,e0,100G,DAC\ns0,1,h0,e0,100G,DAC\n",
+       "b3.csv:4: the same cable as in line 3, at the same ports"},
+      {"b4.csv", heading + "h0,e0,s0,1,100G,DAC\ns0,2,h0,e1,25G,DAC\n",
+       "b4.csv:3: both 'h0 s0' and 's0 h0' are listed"},
+      {"b5.csv", heading + "h0,e0,s0,1,100G,DAC\nh0,e0,s0,1,25G,DAC\n",
+       "b5.csv:3: the same cable as in line 2, at the same ports"},
       {"c.edges", "h0 s0 100Gbps 1us 0.1\ns0 h0 25Gbps 1us 0.2\n",
        "c.edges:2: the link between 's0' and 'h0' has another loss each way"},
-      {"d.edges", "h0 s0 100Gbps 1us 0.1%\n", "d.edges:1: loss: '0.1%' is not a probability"},
+      {"d.edges", "h0 s0 100Gbps 1us 100%\n", "d.edges:1: loss: '100%' is not a probability"},
+      {"d2.csv", "from,to,loss_ms\nh0,s0,1\nh1,s0,1\n", "d2.csv:2: loss_ms: '1ms' is not a probability"},
+      {"e0.csv", "Server,Slot,Leaf,Leaf Slot,Speed,Rack,Row\nh0,e0,s0,1,100G,1,1\n",
+       "e0.csv:1: found 'Server,Slot,Leaf,Leaf Slot,Speed,Rack,Row', but expected 'from to', 'from to rate', "
+       "'from "
+       "to rate latency' or 'from to rate latency loss'; the heading of a table calls two columns from and "
+       "to"},
   });
   // Two cables, as their ports are others.
   CHECK(read_text("e.csv", heading + "h0,e0,s0,1,100G,DAC\nh0,e1,s0,2,100G,DAC\n").edges().size() == 2);

@@ -1,10 +1,13 @@
 // Files for the tests of graph_file, and networks from them.
 #pragma once
 
+#include <catch2/catch.hpp>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "topologies/export/formats.h"
 #include "topologies/families.h"
@@ -24,6 +27,24 @@ inline std::string write_file(const std::string& name, std::string_view text) {
 // The network that a file of that name and text holds; `more` is like ",hosts=2".
 inline Topology read_text(const std::string& name, std::string_view text, const std::string& more = "") {
   return make("graph_file:file=" + write_file(name, text) + more);
+}
+
+inline std::uint32_t vertex_called(const Topology& topology, const std::string& name) {
+  for (std::uint32_t v = 0; v < topology.nodes(); ++v) {
+    if (topology.node(v).name == name) return v;
+  }
+  FAIL("no node " << name);
+  return 0;
+}
+
+// The channels from one node to another.
+inline std::vector<Channel> between(const Topology& topology, const std::string& a, const std::string& b) {
+  std::vector<Channel> found;
+  const std::uint32_t to = vertex_called(topology, b);
+  for (const std::uint32_t c : topology.out_channels(vertex_called(topology, a))) {
+    if (topology.channels()[c].to == to) found.push_back(topology.channels()[c]);
+  }
+  return found;
 }
 
 inline std::string text_of(const Topology& topology, const std::string& format) {

@@ -12,24 +12,6 @@
 namespace weft::topologies {
 namespace {
 
-std::uint32_t vertex_called(const Topology& topology, const std::string& name) {
-  for (std::uint32_t v = 0; v < topology.nodes(); ++v) {
-    if (topology.node(v).name == name) return v;
-  }
-  FAIL("no node " << name);
-  return 0;
-}
-
-// The channels from one node to another.
-std::vector<Channel> between(const Topology& topology, const std::string& a, const std::string& b) {
-  std::vector<Channel> found;
-  const std::uint32_t to = vertex_called(topology, b);
-  for (const std::uint32_t c : topology.out_channels(vertex_called(topology, a))) {
-    if (topology.channels()[c].to == to) found.push_back(topology.channels()[c]);
-  }
-  return found;
-}
-
 std::size_t router_links(const Topology& topology) {
   return topology.channels().size() / 2 - topology.hosts();
 }
@@ -306,23 +288,6 @@ TEST_CASE("GraphML of others: units of the graph, ids as names, edges both ways,
             "<node id=\"a\"><data key=\"t\">server</data></node><edge source=\"a\" target=\"s0\"/>", "");
   CHECK(partly.hosts() == 1);
   CHECK(partly.assumptions()[0].find("2 of 3 nodes don't say what they are, like 's0'") != std::string::npos);
-}
-
-TEST_CASE("tables of cables, as vendors write them") {
-  const Topology topology =
-      read_text("cables.csv",
-                "A device,A port,B device,B port,Speed,Media,Length (m),SKU\n"
-                "node1,eth0,leaf1,1/1,200G,DAC,2,\"MCP,1\"\nnode2,eth0,leaf1,1/2,200G,DAC,2,\n"
-                "leaf1,1/32,spine1,7,400G,OM4 fibre,30,X\n");
-  CHECK(topology.hosts() == 2);
-  const Channel up = between(topology, "node2", "leaf1").at(0);
-  CHECK(up.rate == Bandwidth::gbps(200));
-  CHECK(up.latency == Time::ns(10));
-  CHECK(topology.edges()[0].link.cable == CableKind::kCopper);
-  CHECK(topology.edges()[2].link.cable == CableKind::kOptical);
-  CHECK(topology.edges()[2].link.length_m == 30);
-  REQUIRE(topology.unread().size() == 1);
-  CHECK(topology.unread()[0].find("A port (3), B port (3), SKU (2)") != std::string::npos);
 }
 
 TEST_CASE("cables with another rate each way") {

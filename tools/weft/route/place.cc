@@ -97,6 +97,7 @@ Variant place_all(const RoutedNetwork& network, const std::vector<PlacedJob>& jo
     JobPlace place{.placement = choice.name,
                    .hosts = std::move(outcome.hosts),
                    .no_room = outcome.no_room,
+                   .remark = outcome.remark,
                    .quality = {}};
     for (const auto& [key, value] : choice.given)
       place.placement += fmt::format("{}{}={}", place.placement == choice.name ? ":" : ",", key, value);

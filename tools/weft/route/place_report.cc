@@ -109,6 +109,7 @@ void print_mapping(const PlaceReport& report, const Variant& variant, topologies
       sink.print("  no room: {}\n", variant.jobs[j].no_room);
       continue;
     }
+    if (!variant.jobs[j].remark.empty()) sink.print("  note: {}\n", variant.jobs[j].remark);
     std::size_t lines = 0, first = 0;
     while (first < hosts.size()) {
       // Ranks that are on one host, or on hosts that follow each other as they do.
@@ -138,6 +139,7 @@ nlohmann::ordered_json job_json(const topologies::Topology& topology, const Plac
     json["no_room"] = place.no_room;
     return json;
   }
+  if (!place.remark.empty()) json["remark"] = place.remark;
   json.update({{"nodes", q.nodes}, {"switches", q.switches}, {"groups", q.groups}, {"hosts", place.hosts}});
   json["host_names"] = nlohmann::ordered_json::array();
   for (const std::uint32_t h : place.hosts)

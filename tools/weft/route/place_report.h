@@ -17,6 +17,7 @@ struct JobPlace {
   std::string placement;             // in short form
   std::vector<std::uint32_t> hosts;  // by rank; empty: there was no room
   std::string no_room;
+  std::string remark;  // what the policy has to say of it
   placement::Quality quality;
 };
 

@@ -154,6 +154,31 @@ Json tolerance_of(Rerun& rerun, double base) {
 
 // ---- What is told ----
 
+std::uint64_t timeouts_of(const results::Report& report) {
+  const Signals& signals = report.network_totals.signals;
+  const auto found = std::ranges::find(signals, "timeout", &Signals::value_type::first);
+  return found == signals.end() ? 0 : found->second;
+}
+
+// What to know of reruns before they are believed: each is one draw, and queues on auto are sized anew.
+void add_doubts(bool has_timeouts, const sim::Scenario& scenario, Json& told) {
+  if (has_timeouts) {
+    told["remarks"].push_back(
+        "Some of these runs waited for timeouts, which come by chance: with another seed gains may differ "
+        "much (weft sweep --seeds 1..5 tells how much).");
+  }
+  const bool longer = std::ranges::any_of(
+      told["what_would_help"], [](const Json& each) { return each["gain"].get<double>() < -0.01; });
+  const auto capacity = scenario.queue.given.find("capacity");
+  const bool is_automatic = capacity != scenario.queue.given.end() && capacity->second == "auto";
+  if (longer && is_automatic) {
+    told["remarks"].push_back(fmt::format(
+        "What makes it longer may do so by its queues: queue.{}.capacity=auto and thresholds follow round "
+        "trip and rate, so they are sized anew in each of these runs; a capacity that is given stays.",
+        scenario.queue.name));
+  }
+}
+
 void add_reruns(const ExplainOptions& options, Json& told) {
   Phases phases(!options.json);
   Rerun rerun(options.run + "/scenario.txtpb", phases, options.json);
@@ -173,9 +198,12 @@ void add_reruns(const ExplainOptions& options, Json& told) {
         "run again, it takes another course: a file that it reads, or weft, has changed since");
   }
   const double makespan = ns(base.makespan);
+  bool has_timeouts = timeouts_of(base) > 0;
   std::vector<Json> help;
   for (const Change& change : kChanges) {
-    const double time = ns(complete(rerun, change.what_if, change.words).makespan);
+    const results::Report changed = complete(rerun, change.what_if, change.words);
+    has_timeouts |= timeouts_of(changed) > 0;
+    const double time = ns(changed.makespan);
     help.push_back({{"change", change.name},
                     {"words", change.words},
                     {"makespan_ns", time},
@@ -184,6 +212,7 @@ void add_reruns(const ExplainOptions& options, Json& told) {
   std::ranges::stable_sort(help, std::greater<>(),
                            [](const Json& each) { return each["gain"].get<double>(); });
   told["what_would_help"] = help;
+  add_doubts(has_timeouts, rerun.scenario(), told);
   told["without_effect"] = settings_without_effect(rerun, base);
   if (options.tolerance) told["tolerance"] = tolerance_of(rerun, makespan);
 }

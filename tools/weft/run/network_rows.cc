@@ -177,8 +177,12 @@ std::string verdict(std::span<const NetworkRow> rows) {
     if (row.tie) ties.push_back(row.network.topology);
   }
   if (!ties.empty()) {
-    return fmt::format("{} are a tie: between them the seed decides, not the network.\n",
-                       fmt::join(ties, " and "));
+    const bool same = std::ranges::all_of(rows, [&](const NetworkRow& row) {
+      return !row.tie || (row.low() == row.high() && row.runtime_ns->mean == rows[0].runtime_ns->mean);
+    });
+    return fmt::format("{} are a tie: {}.\n", fmt::join(ties, " and "),
+                       same ? "they take the same time, so here the network makes no difference"
+                            : "between them the seed decides, not the network");
   }
   if (rows.size() < 2 || !rows[1].runtime_ns) return "";
   return fmt::format("{} is the fastest, {:.1f}% ahead of the next{}.\n", rows[0].network.topology,

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
-#include "goal/workload/llm/model.h"
+#include "goal/program.h"
+#include "goal/workload/workload.h"
 #include "sim/plugins/load.h"
 #include "sim/run/listed_jobs.h"
 #include "sim/run/simulation.h"
@@ -35,19 +37,39 @@ std::uint64_t steps_of(const std::string& run, const ModuleChoice& traffic) {
   throw InputError(run + ": its workload doesn't tell how many steps it has: use --run-steps");
 }
 
-// Takes parameters and replicas where the model is a language model, known by its name or its file.
-void take_model(const ModuleChoice& traffic, std::uint32_t ranks, TrainingStep& step) {
-  if (traffic.name != "llm") return;
-  const std::uint64_t of_a_replica = number(traffic, "tp") * number(traffic, "pp") * number(traffic, "cp");
-  if (of_a_replica > 0) step.replicas = static_cast<std::uint32_t>(ranks / of_a_replica);
-  const auto from_args = traffic.given.find("from_args");
-  if (from_args != traffic.given.end() && !from_args->second.empty()) {
-    // Its model and layout are in that file.
-    step.replicas.reset();
+// What is known of the graph that the run replays: of a workload's from its parameters, else from its file.
+std::map<std::string, std::string> facts_of(const sim::Job& job, std::uint32_t ranks) {
+  std::map<std::string, std::string> facts;
+  if (!job.traffic.empty()) {
+    const goal::Workload& workload = find_module(goal::workloads(), job.traffic, "traffic pattern");
+    goal::add_facts(workload, Parameters(workload.info, job.traffic), ranks, facts);
+  } else if (std::filesystem::exists(job.goal)) {
+    const goal::Program program = goal::open_program(job.goal);
+    facts["parameters"] = program.metadata("parameters");
+  }
+  return facts;
+}
+
+void take_parameters(const sim::Job& job, std::uint32_t ranks, TrainingStep& step) {
+  try {
+    const std::string text = facts_of(job, ranks)["parameters"];
+    if (!text.empty()) step.parameters = std::stod(text);
+  } catch (const InputError& error) {
+    step.remarks.push_back(fmt::format("{}: its model is not known: {}", step.run, error.what()));
     return;
   }
-  step.parameters =
-      static_cast<double>(goal::llm::parameters(goal::llm::find_model(traffic.given.at("model"))));
+  if (step.parameters || job.traffic.empty()) return;
+  step.remarks.push_back(
+      fmt::format("{}: this run is no training step: its traffic is {}, which trains nothing", step.run,
+                  job.traffic.name));
+}
+
+// Replicas of a language model; with a file of arguments its layout is in there.
+void take_replicas(const ModuleChoice& traffic, std::uint32_t ranks, TrainingStep& step) {
+  const auto from_args = traffic.given.find("from_args");
+  if (traffic.name != "llm" || (from_args != traffic.given.end() && !from_args->second.empty())) return;
+  const std::uint64_t of_a_replica = number(traffic, "tp") * number(traffic, "pp") * number(traffic, "cp");
+  if (of_a_replica > 0) step.replicas = static_cast<std::uint32_t>(ranks / of_a_replica);
 }
 
 TrainingStep step_of_run(const std::string& run, std::optional<std::uint64_t> given_steps) {
@@ -71,7 +93,8 @@ TrainingStep step_of_run(const std::string& run, std::optional<std::uint64_t> gi
   step.gpus = summary.at("ranks").get<std::uint32_t>();
   if (summary.contains("tokens_per_second"))
     step.tokens = summary["tokens_per_second"].get<double>() * step.time_s;
-  take_model(job.traffic, *step.gpus, step);
+  take_replicas(job.traffic, *step.gpus, step);
+  take_parameters(job, *step.gpus, step);
   if (steps == 1) step.remarks.push_back(run + " is one step: how it begins and ends is in the time of all");
   return step;
 }

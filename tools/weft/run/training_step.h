@@ -10,7 +10,7 @@ namespace weft::cli {
 
 struct TrainingStep {
   double time_s = 0;
-  // Known of runs only, and of those of `llm` most.
+  // Known of runs only: replicas of those of `llm`, parameters of all that train.
   std::string run;
   std::optional<std::uint32_t> gpus, replicas;  // replicas: of data parallelism
   std::optional<double> tokens, parameters;

@@ -26,8 +26,12 @@ struct Options {
 };
 
 // A share of the injection bandwidth, or what a run got.
-double achieved_bps(const std::string& text, double injection_bps) {
-  if (std::filesystem::is_directory(text)) return RunFolder::goodput_bps(text);
+double achieved_bps(const std::string& text, const topologies::Topology& topology, double injection_bps) {
+  if (std::filesystem::is_directory(text)) {
+    return topology.has_domains()
+               ? topologies::between_machines_bps(topology, RunFolder::load(text, topology))
+               : RunFolder::goodput_bps(text);
+  }
   double share = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
   if (error != std::errc() || end != text.data() + text.size() || !(share > 0 && share <= 1)) {
@@ -58,7 +62,8 @@ void tell_cost(const Options& options) {
     worth.bisection_bps =
         options.planes * topologies::bisection(topologies::router_graph(topology), kPartitions, 1).rate;
   }
-  if (!options.achieved.empty()) worth.achieved_bps = achieved_bps(options.achieved, bill.injection_bps);
+  if (!options.achieved.empty())
+    worth.achieved_bps = achieved_bps(options.achieved, topology, bill.injection_bps);
   options.output.write(options.json ? ReadBy::kPrograms : ReadBy::kPeople, [&](topologies::TextSink& sink) {
     sink.print("{}", options.json ? topologies::bill_json(bill, worth) : topologies::bill_table(bill, worth));
     sink.finish();

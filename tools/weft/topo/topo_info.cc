@@ -35,8 +35,8 @@ struct Tier {
   std::uint64_t hosts = 0;
 };
 
-// Cables of one kind: same ends, same rates, same latency.
-using CableKey = std::tuple<bool, Bandwidth, Bandwidth, Time>;
+// Cables of one kind: same ends, same rates, same latency, same loss.
+using CableKey = std::tuple<bool, Bandwidth, Bandwidth, Time, double>;
 
 // Machines of several accelerators: what an accelerator can send inside, and its share of what leaves.
 std::string domains_text(const Topology& topology) {
@@ -99,7 +99,7 @@ Parts parts_of(const Topology& topology) {
     const topologies::Channel &there = topology.channels()[c], &back = topology.channels()[c + 1];
     const bool to_host =
         topology.node(there.from).kind == NodeKind::kHost || topology.node(there.to).kind == NodeKind::kHost;
-    ++parts.cables[{to_host, there.rate, back.rate, there.latency}];
+    ++parts.cables[{to_host, there.rate, back.rate, there.latency, there.loss}];
   }
   return parts;
 }
@@ -124,12 +124,13 @@ nlohmann::json topology_json(const Topology& topology) {
                              {"links_to_endpoints", tier.hosts}});
   }
   for (const auto& [key, count] : parts.cables) {
-    const auto& [to_host, rate, back, latency] = key;
+    const auto& [to_host, rate, back, latency, loss] = key;
     json["cables"].push_back({{"to_endpoints", to_host},
                               {"links", count},
                               {"rate_bps", rate.bps()},
                               {"back_rate_bps", back.bps()},
-                              {"latency_ps", latency.ps()}});
+                              {"latency_ps", latency.ps()},
+                              {"loss", loss}});
   }
   return json;
 }
@@ -156,10 +157,11 @@ std::string topology_text(const Topology& topology) {
   row("links", fmt::format("{} between routers, {} to endpoints", topology.edges().size() - parts.host_links,
                            parts.host_links));
   for (const auto& [key, count] : parts.cables) {
-    const auto& [to_host, rate, back, latency] = key;
+    const auto& [to_host, rate, back, latency, loss] = key;
     row(to_host ? "  to endpoints" : "  of routers",
-        fmt::format("{} of {}{}, {}", count, to_string(rate), back == rate ? "" : "/" + to_string(back),
-                    to_string(latency)));
+        fmt::format("{} of {}{}, {}{}", count, to_string(rate), back == rate ? "" : "/" + to_string(back),
+                    to_string(latency),
+                    loss > 0 ? fmt::format(", {:.6g} of packets lost", loss) : std::string()));
   }
   for (const std::string& note : topology.notes()) row("note", note);
   return text;

@@ -241,6 +241,37 @@ TEST_CASE("chakra: its own sample, of which control and data dependencies make a
       Contains("nodes wait for each other in a circle: node 3317 waits for 3318, which waits for 3317"));
 }
 
+TEST_CASE("chakra: protobuf's JSON form, as chakra_jsonizer writes it") {
+  const fs::path at = folder("jsonized");
+  const auto write = [&](const std::string& text) {
+    for (int rank = 0; rank < 2; ++rank) std::ofstream(at / fmt::format("t.{}.json", rank)) << text;
+  };
+  const std::string head = "{\n  \"version\": \"0.0.4\"\n}";
+  const std::string compute =
+      R"({"id": "1", "name": "a \"}\\", "type": "COMP_NODE", "durationMicros": "7", "inputs": {"values": "[]"},
+          "attr": [{"name": "is_cpu_op", "boolVal": false}, {"name": "fresh", "int64Val": "3"}]})";
+  const std::string collective =
+      R"({"id": "2", "type": "COMM_COLL_NODE", "dataDeps": ["1"], "attr": [
+          {"name": "comm_type", "int64Val": "0"}, {"name": "comm_size", "int64Val": "6000000000"}]})";
+  write(head + compute + "\n" + collective + "\n");
+  PackInfo info;
+  const Graph graph = import_chakra(TracePaths(at), {}, &info);
+  CHECK(graph.ranks() == 2);
+  CHECK_THAT(to_text(graph), Contains("calc 7000") && Contains("allreduce 6000000000b"));
+  CHECK(graph.rank(1).dependents(0).size() == 1);
+  CHECK(std::ranges::any_of(info.anomalies, [](const Anomaly& anomaly) {
+    return anomaly.name == "unread_attributes" && anomaly.sentence.find("fresh") != std::string::npos;
+  }));
+  const auto refused = [&](const std::string& text, const char* what) {
+    write(text);
+    CHECK_THAT(message(at), Contains("t.0.json:") && Contains(what));
+  };
+  refused(head + compute + collective.substr(0, 40), "the file ends within a message");
+  refused(head + compute + "]", "expected a message of Chakra's in braces");
+  refused(head + R"({"id": "1", "dataDeps": ["x"]})", "not a Node message of Chakra");
+  refused(head + R"({"id": "1", "ctrlDeps": ["2"], "more": 1})", "more");
+}
+
 TEST_CASE("chakra: the JSON form") {
   PackInfo info;
   const Graph graph = import_chakra("tests/data/chakra/small_chakra.0.json", {}, &info);

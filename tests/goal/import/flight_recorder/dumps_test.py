@@ -94,6 +94,20 @@ class Dumps(ImportTest):
         self.imported(self.write([(first, groups), (send, groups), (receive, groups)]))
         self.assertEqual(self.sends(), {(1, 2): 100})
 
+    def test_all_to_alls(self):
+        """A list of tensors has one for each rank; of a single one the record has no splits."""
+        def ranks(sizes):
+            return [([call(0, 1, "all_to_all", 0, 5, dtype="BFloat16") | {"input_sizes": mine, "input_dtypes": ["BFloat16"] * len(mine),
+                      "output_sizes": theirs, "output_dtypes": ["BFloat16"] * len(mine)}], {"0": [0, 1]}) for mine, theirs in sizes]
+        said = self.imported(self.write(ranks([([[1000], [24]], [[1000], [24]]), ([[24], [3, 500]], [[24], [3, 500]])])))
+        self.assertNotIn("assumed_splits", said)
+        self.replayed()
+        self.assertEqual(self.flows()[0], {(0, 1): 48, (1, 0): 48})
+        said = self.imported(self.write(ranks([([[1024]], [[1024]])] * 2)))
+        self.assertIn("assumed_splits: 2.", said)
+        self.replayed()
+        self.assertEqual(self.flows()[0], {(0, 1): 1024, (1, 0): 1024})
+
     def test_a_job_that_hangs(self):
         """Rank 2 never came to the second call, rank 3 called something else there."""
         def entries(rank):

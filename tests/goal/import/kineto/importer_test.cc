@@ -248,8 +248,10 @@ TEST_CASE("kineto: an execution trace of schema 1.0, and what is none") {
 }
 
 TEST_CASE("kineto: DLRM on 8 GPUs, whose profiler tells sizes in annotations only") {
-  const Graph graph = import_kineto("tests/data/kineto/dlrm", {}, nullptr);
+  PackInfo info;
+  const Graph graph = import_kineto(fs::path("tests/data/kineto/dlrm"), {}, &info);
   CHECK(graph.ranks() == 8);
+  CHECK(anomalies(info, "assumed_splits") == 40);  // all the all-to-alls
   CHECK(collectives(graph) == std::map<std::string, int>{{"allreduce 1576964", 8},
                                                          {"allreduce 448", 8},
                                                          {"allreduce 907840", 8},
@@ -362,6 +364,32 @@ TEST_CASE("kineto: names and types of communication") {
   }
   CHECK(bytes_of_type("BFloat16") == 2);
   CHECK(bytes_of_type("long int") == 8);
+  const std::map<std::string, std::uint32_t> types = {{"Float8_e8m0fnu", 1},
+                                                      {"Float8_e5m2", 1},
+                                                      {"Float4_e2m1fn_x2", 1},
+                                                      {"QInt8", 1},
+                                                      {"QUInt8", 1},
+                                                      {"QInt32", 4},
+                                                      {"QUInt4x2", 1},
+                                                      {"Int4", 1},
+                                                      {"uint7", 1},
+                                                      {"Bits16", 2},
+                                                      {"bf16", 2},
+                                                      {"fp16", 2},
+                                                      {"fp8_e4m3", 1},
+                                                      {"fp32", 4},
+                                                      {"torch.bfloat16", 2},
+                                                      {"Int", 4},
+                                                      {"int64", 8},
+                                                      {"c10::Half", 2},
+                                                      {"UInt16", 2},
+                                                      {"ComplexDouble", 16},
+                                                      {"Long", 8}};
+  for (const auto& [type, bytes] : types) {
+    INFO(type);
+    CHECK(bytes_of_type(type) == bytes);
+  }
+  CHECK_FALSE(bytes_of_type("Int9"));
   CHECK_FALSE(bytes_of_type("Quad"));
   bool cut = false;
   CHECK(read_list("[0, 1, 12]", cut) == std::vector<std::uint64_t>{0, 1, 12});
@@ -370,6 +398,55 @@ TEST_CASE("kineto: names and types of communication") {
   CHECK(cut);
   CHECK_FALSE(read_list("[0, x]", cut));
   CHECK_FALSE(read_list("[0", cut));
+}
+
+TEST_CASE("kineto: ranks that only the order of files says, a warning where there are messages") {
+  const auto anomaly = [](const PackInfo& info, const std::string& name) {
+    for (const Anomaly& each : info.anomalies) {
+      if (each.name == name) return each;
+    }
+    return Anomaly{};
+  };
+  const auto write_bare = [](const fs::path& path, const std::vector<std::string>& events) {
+    std::ofstream file(path);
+    file << "{\"traceEvents\": [";
+    for (std::size_t i = 0; i < events.size(); ++i) file << (i == 0 ? "" : ",") << events[i];
+    file << "]}";
+  };
+  for (const bool messages : {false, true}) {
+    const fs::path at = folder("ordered");
+    for (int rank = 0; rank < 6; ++rank) {
+      std::vector<std::string> events = call(comm("allreduce", 1000, "", 6), 10, 1);
+      if (messages && rank < 2) {
+        append(events, call(comm(rank == 0 ? "send" : "recv", 10,
+                                 rank == 0 ? R"(, "Dst Rank": 1)" : R"(, "Src Rank": 0)", 6),
+                            40, 2));
+      }
+      write_bare(at / fmt::format("{}.json", static_cast<char>('a' + rank)), events);
+    }
+    PackInfo info;
+    import_kineto(TracePaths(at), {}, &info);
+    const Anomaly told = anomaly(info, "assumed_ranks");
+    CHECK(told.count == 6);
+    CHECK(told.severity == (messages ? Severity::kWarning : Severity::kInfo));
+    CHECK_THAT(told.sentence,
+               Contains("(a.json: rank 0, b.json: rank 1, c.json: rank 2, d.json: rank 3, …)."));
+  }
+  const fs::path at = folder("named");
+  for (int rank = 0; rank < 2; ++rank) {
+    std::vector<std::string> events = call(comm("allreduce", 1000), 10, 1);
+    for (std::string& event : events) {
+      if (const auto type = event.find("Float"); type != event.npos) {
+        event.replace(type, 5, rank == 0 ? "Quad" : "Octet");
+      }
+    }
+    write_bare(at / fmt::format("rank{}.json", rank), events);
+  }
+  PackInfo info;
+  import_kineto(TracePaths(at), {}, &info);
+  CHECK(anomaly(info, "assumed_ranks").count == 0);
+  CHECK_THAT(anomaly(info, "unknown_types").sentence,
+             Contains("4 bytes an element were taken (Quad, Octet)."));
 }
 
 TEST_CASE("kineto: arguments that are not read are told, those that tell sizes first") {

@@ -6,11 +6,13 @@
 #include <map>
 #include <set>
 
+#include "goal/workload/compute/device.h"
 #include "goal/workload/llm/training.h"
 #include "sim/units/input_error.h"
 
 using namespace weft;
 using namespace weft::goal::llm;
+using weft::goal::Precision;
 
 namespace {
 
@@ -111,12 +113,60 @@ TEST_CASE("memory: weights and optimizer of GPT-3 on 64 devices, 45.6 GiB") {
   CHECK((memory.weights + memory.gradients + memory.optimizer) / (1 << 30) == Approx(45.6).epsilon(0.02));
 }
 
+TEST_CASE("memory: logits and what else the ends of the model keep, section 4.3 of Korthikanti et al. 2022") {
+  // 22 B on 8 devices, four sequences: sbh(34L + 1 + 4(1 + v/h)) / t bytes.
+  Training training = gpt("megatron_22b", 8, 1, 1);
+  training.sequence_parallel = true;
+  training.micro_batch = 4;
+  const double h = training.model.hidden, v = training.model.vocab, sbh = 2048 * 4 * h;
+  CHECK(device_memory(training, 0).activations == Approx(sbh * (34 * 48 + 1 + 4 * (1 + v / h)) / 8));
+  CHECK(device_memory(training, 0).activations / (1 << 30) == Approx(9.56).epsilon(0.1));  // their figure 1
+  // Logits are gone before a layer is computed anew.
+  training.recompute = Recompute::kFull;
+  const double layers = sbh * (2 * 48 + 1) / 8;
+  CHECK(device_memory(training, 0).activations ==
+        Approx(layers + std::max(layer_activations(training, 0), sbh * 4 * (1 + v / h) / 8)));
+  training.recompute = Recompute::kNone;
+  // On two stages the last one has them, of one micro-batch; the first one keeps two.
+  training = gpt("megatron_22b", 8, 2, 1);
+  training.sequence_parallel = true;
+  CHECK(device_memory(training, 1).activations == Approx(sbh / 4 * (34 * 24 + 4 * (1 + v / h)) / 8));
+  CHECK(device_memory(training, 0).activations == Approx(2 * sbh / 4 * (34 * 24 + 1) / 8));
+}
+
+TEST_CASE("memory: 4 bytes of all with fp32, and no second copy of the weights") {
+  Training training = gpt("mpt_7b", 2, 1, 1);  // without dropout
+  training.model.vocab = 0;
+  const DeviceMemory narrow = device_memory(training, 0);
+  training.precision = Precision::kFp32;
+  const DeviceMemory wide = device_memory(training, 0);
+  CHECK(wide.weights == 2 * narrow.weights);
+  CHECK(wide.gradients == narrow.gradients);
+  CHECK(wide.optimizer == Approx(narrow.optimizer * 8 / 12));
+  CHECK(wide.activations == Approx(2 * narrow.activations));
+}
+
 TEST_CASE("models by other names, and those that are unknown") {
   CHECK(find_model("Llama-3.1-8B").name == "llama3_8b");
   CHECK(find_model("LLAMA3.1_405B").name == "llama3_405b");
   CHECK(find_model("Qwen3_30B_a3B").name == "qwen3_30b_a3b");
   CHECK(find_model("GPT OSS 120B").name == "gpt_oss_120b");
   CHECK(find_model("DeepSeekV3").name == "deepseek_v3");
+  for (const char* name :
+       {"Meta-Llama-3-8B", "meta-llama/Llama-3.1-8B", "meta-llama/Llama-3.1-8B-Instruct"}) {
+    CHECK(find_model(name).name == "llama3_8b");
+  }
+  CHECK(find_model("llama3.3_70b").name == "llama3_70b");
+  for (const char* name :
+       {"DeepSeek-R1", "deepseek-ai/DeepSeek-R1-0528", "DeepSeek-V3.1", "DeepSeek-V3-Base"}) {
+    CHECK(find_model(name).name == "deepseek_v3");
+  }
+  CHECK(find_model("moonshotai/Kimi-K2-Instruct-0905").name == "kimi_k2");
+  CHECK(find_model("mistralai/Mixtral-8x7B-Instruct-v0.1").name == "mixtral_8x7b");
+  CHECK(find_model("Qwen/Qwen3-30B-A3B-Instruct-2507").name == "qwen3_30b_a3b");
+  CHECK(find_model("meta-llama/Meta-Llama-3-70B-hf").name == "llama3_70b");
+  CHECK_THROWS_WITH(find_model("deepseek-ai/DeepSeek-R1-Distill-Llama-8B"), Catch::Contains("no such file"));
+  CHECK_THROWS_WITH(find_model("Llama-3.2-1B"), Catch::Contains("is not a model"));
   CHECK_THROWS_WITH(find_model("llama3_80b"), Catch::Contains("llama3_8b"));
   std::set<std::string> names;
   for (const ModelShape& model : models()) {

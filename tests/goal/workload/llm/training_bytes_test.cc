@@ -74,7 +74,7 @@ Bytes closed_forms(const Case& c) {
     if (c.sp == 1) {
       add(bytes, "tp allgather", stage * c.m * ((6 + 2 * again) * kLayers + 3) * activation / c.tp);
       add(bytes, "tp reduce_scatter", stage * c.m * ((4 + 2 * again) * kLayers + 2) * activation / c.tp);
-      small += c.copies() * 2 * (2 * kLayers + 1) * kHidden;  // gradients of norms
+      small += c.copies() * 4 * (2 * kLayers + 1) * kHidden;  // gradients of norms
     } else {
       small += c.m * ((4 + 2 * again) * kLayers + 2) * activation;
     }
@@ -161,6 +161,26 @@ TEST_CASE("bytes of experts: top-k copies of each token, there and back, twice")
 TEST_CASE("bytes of a tied embedding: the first and the last stage add up its gradients") {
   const Graph graph = traffic("llm:model=gpt_1_7b,tp=2,pp=2,micro_batches=2", 4);
   CHECK(bytes_of(graph).at("embedding allreduce") == 4ull * 4 * 51200 * 2304 / 2);
+}
+
+TEST_CASE("bytes in fp32: activations and weights have twice as many, gradients and the loss as many") {
+  const auto with = [](const std::string& model, const std::string& more, std::uint32_t ranks) {
+    return bytes_of(traffic("llm:model=" + model + ",seq=256,micro_batches=2," + more, ranks));
+  };
+  const std::string dense = "tp=2,cp=2,pp=2", experts = "ep=2,dp=4";
+  const Bytes narrow = with("tiny", dense, 16), wide = with("tiny", dense + ",precision=fp32", 16);
+  for (const char* what : {"tp allgather", "tp reduce_scatter", "pp send", "cp send", "dp allgather"}) {
+    INFO(what);
+    CHECK(wide.at(what) == 2 * narrow.at(what));
+  }
+  CHECK(wide.at("tp allreduce") == narrow.at("tp allreduce"));
+  CHECK(wide.at("dp reduce_scatter") == narrow.at("dp reduce_scatter"));
+  CHECK(with("mixtral_8x7b", experts + ",precision=fp32", 4).at("ep alltoall") ==
+        2 * with("mixtral_8x7b", experts, 4).at("ep alltoall"));
+  // Gradients of norms are reduced as all gradients are: 9 norms of 256 on each of the ranks, 3 numbers a
+  // token in the loss of the last stage.
+  const Bytes half = with("tiny", dense + ",gradients=bf16", 16);
+  CHECK(narrow.at("tp allreduce") - half.at("tp allreduce") == 8 * 2 * 9 * 256);
 }
 
 TEST_CASE("published sizes: AICB's all-reduce of tensor parallelism") {

@@ -383,6 +383,13 @@ TEST_CASE("faults: names and numbers that this network does not have") {
         "random_links is '33', but only 32 links are no host's only one (between=* draws from all)");
   check({{"random_links", "17"}, {"between", "core * / *"}},
         "random_links is '17', but only 16 links are between 'core * / *'");
+  // Half of one of 32 is 1.5625%.
+  CHECK(plan({{{"random_links", "1.6%"}, {"between", "auto"}}}).size() == 1);
+  CHECK(plan({{{"random_links", "0%"}, {"between", "auto"}}}).empty());
+  check(
+      {{"random_links", "1.5%"}, {"between", "auto"}},
+      "random_links is '1.5%', but of 32 links that is less than half of one; the nearest share is one link: "
+      "3.125%");
   // 400 Gb/s × 1e-6 is 400 kb/s.
   check({{"link", "host 0 / *"}, {"rate", "1e-6"}},
         "rate is '1e-6', but that leaves 400kbps of the 400Gbps of link 'host 0 / edge 0.0'; the least is "
