@@ -54,16 +54,34 @@ void put_as_in(const results::Report& together, std::uint32_t index, ReplayJob& 
   for (const results::Rank& rank : ranks) job.host_of_rank.push_back(rank.host);
 }
 
-// Gives what the links of the slowest host carry into the network between nodes. REQUIRES: some host has one.
+// Gives what the links of the slowest host carry into the network, where accelerators of a node share alike
+// what leads out of it.
 Bandwidth host_rate(const topologies::Topology& topology) {
+  struct Links {
+    std::int64_t bps = 0, hosts = 0;
+  };
+  std::map<std::uint32_t, Links> nodes;  // by domain
   std::int64_t least_bps = INT64_MAX;
   for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
-    std::int64_t bps = 0;
-    for (const std::uint32_t c : topology.out_channels(topology.host(host))) {
-      const topologies::Channel& channel = topology.channels()[c];
-      if (!topology.is_inside(channel.from, channel.to)) bps += channel.rate.bps();
+    const std::uint32_t domain = topology.node(topology.host(host)).domain;
+    if (domain != topologies::kNoDomain) {
+      ++nodes[domain].hosts;
+      continue;
     }
-    if (bps > 0) least_bps = std::min(least_bps, bps);
+    std::int64_t bps = 0;
+    for (const std::uint32_t c : topology.out_channels(topology.host(host)))
+      bps += topology.channels()[c].rate.bps();
+    least_bps = std::min(least_bps, bps);
+  }
+  if (!nodes.empty()) {
+    for (const topologies::Channel& channel : topology.channels()) {
+      const std::uint32_t domain = topology.node(channel.from).domain;
+      if (domain != topologies::kNoDomain && !topology.is_inside(channel.from, channel.to))
+        nodes[domain].bps += channel.rate.bps();
+    }
+  }
+  for (const auto& [domain, links] : nodes) {
+    if (links.hosts > 0) least_bps = std::min(least_bps, links.bps / links.hosts);
   }
   return Bandwidth::bps(least_bps);
 }
@@ -214,7 +232,9 @@ goal::Program Simulation::read_or_generate(std::size_t index, std::uint32_t host
   ModuleChoice traffic = job.traffic;
   if (workload.host_rate != nullptr && topology_ != nullptr &&
       Parameters(workload.info, traffic).automatic(workload.host_rate)) {
-    traffic.given[workload.host_rate] = fmt::format("{}bps", host_rate(*topology_).bps());
+    // A node that stands alone has no network to load.
+    if (const Bandwidth rate = host_rate(*topology_); rate.bps() > 0)
+      traffic.given[workload.host_rate] = fmt::format("{}bps", rate.bps());
   }
   const Parameters parameters(workload.info, traffic);
   const bool own = workload.own_ranks != nullptr && parameters.integer("ranks") == 0;

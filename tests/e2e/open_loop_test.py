@@ -51,6 +51,13 @@ class OpenLoop(WeftTest):
         sent = sum(row[2] for row in self.rows())
         self.assertAlmostEqual(sent * 8 / 2e-3 / (8 * 100e9), 0.4, delta=0.1)
 
+    def test_load_of_accelerators_is_of_their_node_s_nics(self):
+        # 8 accelerators share 8 NICs of 400 Gb/s; a node of the outer network has one link, which becomes 8.
+        nodes = ["--topology", "scale_up:of=[single_switch:hosts=2],node=dgx_h100", "--network", "flow"]
+        ours, _ = self.run_of("--traffic", poisson(0.2), *nodes)
+        given, _ = self.run_of("--traffic", poisson(0.2) + ",rate=400Gbps", *nodes)
+        self.assertEqual(ours["digest"], given["digest"])
+
     def test_a_network_that_does_not_keep_up_is_told(self):
         run, text = self.run_of("--traffic", poisson(0.8) + ",rate=400Gbps", "--topology", "single_switch:hosts=8,link=200Gbps", "--network", "flow")
         self.assertEqual(run["bound_by"], "bandwidth")

@@ -15,14 +15,12 @@ struct RankPlace {
 };
 
 // Reads the places of ranks 0 to `ranks` - 1 from any of these, "#" beginning a comment:
-//   rank 3=node7 slot=0-1       Open MPI's rankfile: every rank once, in any order; slots are cores, and left
-//                               out
+//   rank 3=node7 slot=0-1       Open MPI's rankfile: every rank once, in any order; slots aren't read
 //   3 node7                     the same, for node7 that is no number
 //   node7 slots=4               Open MPI's hostfile: so many ranks
-//   node7 / node7:4 / node7*4   a host a line, or several with commas or blanks, as Slurm's hostfile for
-//                               --distribution=arbitrary; :4 and *4 are that many ranks
-//   node7 4 node8 4             LSF's LSB_MCPU_HOSTS, on one line or several: a number of ranks behind each
-//   name node[0007-0009,12]          Slurm's ranges
+//   node7 / node7:4 / node7*4   hosts by lines, commas or blanks (Slurm's hostfile); :4 and *4 are ranks
+//   node7 4 node8 4             LSF's LSB_MCPU_HOSTS: a number of ranks behind each name
+//   node[0007-0009,12]          Slurm's ranges
 // Names with blanks stand in quotes. What stands behind an '@' is left out. A list of hosts may be longer
 // than the job: `left_over`, unless it is null, is for how many ranks more. Numbers without names in a line
 // are hosts. Throws InputError with the line: two kinds of lines mixed, names and numbers mixed in another
