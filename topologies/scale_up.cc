@@ -234,6 +234,13 @@ void note_nics(Topology& topology, const Domain& domain, const Topology& outer, 
   const std::span<const std::uint32_t> links = outer.out_channels(outer.host(0));
   const Bandwidth rate = outer.channels()[links.front()].rate;
   if (domain.preset == nullptr) {
+    // `nics` multiplies what the network brings: eight of a rail network's eight are 64.
+    if (nics > 1 && links.size() > 1) {
+      topology.add_note(
+          fmt::format("a node has {} NICs of {}: nics={} for each of the {} links of a host of the "
+                      "network between nodes",
+                      links.size() * nics, to_string(rate), nics, links.size()));
+    }
     if (links.size() * nics >= domain.accelerators) return;
     return topology.add_note(fmt::format(
         "a node has {} NIC{} of {} for {} accelerators; nics=... has more, and node=... those of a machine",

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sim/routing/path_draws.h"
+#include "sim/routing/table/uneven_choices.h"
 #include "sim/units/input_error.h"
 #include "sim/units/long_times.h"
 
@@ -16,12 +17,13 @@ constexpr Time kNever = Time::max();
 // Few events may mean much work, so limits and interrupts are also looked at after so many rates given.
 constexpr std::uint64_t kPollWork = 1 << 18;
 
-// Where no link changes there is nothing to go around.
+// Where no link changes, and those to choose among are alike, there is nothing to go around.
 routing::FluidPaths kind_of(const FlowSetup& setup) {
   using routing::FluidPaths;
   const FluidPaths fluid = setup.policy.fluid;
   if (fluid != FluidPaths::kAround) return fluid;
-  return setup.changes.empty() ? FluidPaths::kEven : FluidPaths::kModel;
+  const bool around = !setup.changes.empty() || routing::has_uneven_choices(setup.routed(), setup.routes());
+  return around ? FluidPaths::kModel : FluidPaths::kEven;
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ void Paths::find_nics(const Trip& trip) {
   double sum = 0;
   for (Division::Part& nic : weighed) {
     const std::uint32_t at = topology_.channels()[nic.channel].to;
-    nic.share = shares_[nic.channel];
+    nic.share = static_cast<double>(capacity_[nic.channel]);
     if (topology_.node(at).kind == topologies::NodeKind::kSwitch) {
       nic.share *= division_->weight_of_entry(at, trip.destination);
     } else if (at != topology_.host(trip.destination)) {
@@ -187,12 +187,26 @@ void Paths::use(Way& way, const Trip& trip, std::uint32_t resource, double share
   way.uses.push_back({resource, part});
 }
 
-void Paths::next_by_model(std::uint32_t at, const Trip& trip, std::vector<std::uint32_t>& next) const {
+// Draws as switches do, in packets too: evenly where shares are alike, else by weight
+// (routing::WeightedDraw).
+std::uint32_t Paths::next_by_model(std::uint32_t at, const Trip& trip) const {
   std::vector<routing::PathStep> steps;
   model_->steps(at, 0, trip.destination, steps);
-  for (const routing::PathStep& step : steps) {
-    if (capacity_[step.channel] > 0) next.push_back(step.channel);
+  std::erase_if(steps, [&](const routing::PathStep& step) { return capacity_[step.channel] == 0; });
+  if (steps.empty()) return kNone;
+  const auto [least, most] = std::ranges::minmax_element(steps, {}, &routing::PathStep::share);
+  constexpr double kAlike = 1 - 1e-9;  // but for rounding
+  if (least->share >= most->share * kAlike) {
+    return steps[routing::hash_choice(trip.entropy, salts_[at], steps.size())].channel;
   }
+  double sum = 0, before = 0;
+  for (const routing::PathStep& step : steps) sum += step.share;
+  const double drawn = routing::hash_word(trip.entropy, salts_[at]) * 0x1p-32 * sum;
+  for (const routing::PathStep& step : steps) {
+    before += step.share;
+    if (drawn < before) return step.channel;
+  }
+  return steps.back().channel;
 }
 
 // A switch knows at once that a link of its own is down, and takes another candidate if it has one. A path
@@ -206,19 +220,20 @@ bool Paths::walk(std::uint32_t channel, const Trip& trip, std::vector<std::uint3
     const std::uint32_t at = topology_.channels()[c].to;
     if (at == end) return true;
     if (topology_.node(at).kind == topologies::NodeKind::kHost) return false;
-    std::vector<std::uint32_t> left;
-    if (by_model) next_by_model(at, trip, left);
-    by_model = !left.empty();
-    if (!by_model) {
-      const auto candidates = table_->candidates(at, trip.destination);
-      if (candidates.empty()) return false;
-      c = candidates[routing::hash_choice(trip.entropy, salts_[at], candidates.size())];
-      if (capacity_[c] > 0) continue;
-      for (const std::uint32_t other : candidates) {
-        if (capacity_[other] > 0) left.push_back(other);
-      }
-      if (left.empty()) return false;
+    if (by_model) {
+      c = next_by_model(at, trip);
+      if (c != kNone) continue;
+      by_model = false;
     }
+    const auto candidates = table_->candidates(at, trip.destination);
+    if (candidates.empty()) return false;
+    c = candidates[routing::hash_choice(trip.entropy, salts_[at], candidates.size())];
+    if (capacity_[c] > 0) continue;
+    std::vector<std::uint32_t> left;
+    for (const std::uint32_t other : candidates) {
+      if (capacity_[other] > 0) left.push_back(other);
+    }
+    if (left.empty()) return false;
     c = left[routing::hash_choice(trip.entropy, salts_[at], left.size())];
   }
 }

@@ -95,8 +95,8 @@ class Paths {
     double share = 0;
   };
 
-  // The next channels that a path model allows, with links that are up.
-  void next_by_model(std::uint32_t at, const Trip& trip, std::vector<std::uint32_t>& next) const;
+  // The next channel by the path model, of those that are up; kNone: there is none.
+  std::uint32_t next_by_model(std::uint32_t at, const Trip& trip) const;
   // One path, from a channel on. False: there is none.
   bool walk(std::uint32_t channel, const Trip& trip, std::vector<std::uint32_t>& hops) const;
   void find_one(const Trip& trip, Way& way);

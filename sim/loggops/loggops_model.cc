@@ -27,7 +27,22 @@ void check(const Parameters& parameters) {
   if (is_compat(parameters)) (void)compat_parameters(parameters);
 }
 
+// Nobody buys that network today, and nothing in the results would show that it was not meant.
+void tell_defaults(const Parameters& parameters, std::vector<std::string>& warnings) {
+  const Parameters defaults(loggops_module(), {});
+  for (const char* const name : {"L", "o", "g"}) {
+    if (parameters.time(name) != defaults.time(name)) return;
+  }
+  const double per_byte = parameters.real("G");
+  if (is_compat(parameters) || per_byte != defaults.real("G")) return;
+  warnings.push_back(
+      fmt::format("network loggops: L, o, g and G are LogGOPSim's defaults, NICs of {:.3g} Gb/s and {} of "
+                  "latency; set them for your machine (NICs of 400 Gb/s are G=0.02), or give a topology",
+                  8 / per_byte, to_string(parameters.time("L"))));
+}
+
 void warn(const ModelRun& run, std::vector<std::string>& warnings) {
+  tell_defaults(run.parameters, warnings);
   if (run.scenario.threads == 1) return;
   if (is_compat(run.parameters)) {
     warnings.push_back(

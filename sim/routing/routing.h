@@ -18,10 +18,11 @@ namespace weft::routing {
 
 // What a policy comes to where flows are fluids and there are no packets to choose for (sim/flow).
 enum class FluidPaths : std::uint8_t {
-  kUnknown,   // it can't be told without packets: the flow-level network refuses the policy
-  kOne,       // each flow keeps a path by the built-in rule's hash; of the path model, if there is one
-  kEven,      // each flow divides evenly among all minimal next links, at every hop
-  kAround,    // the same; where links fail or slow down, around these, as the path model says
+  kUnknown,  // it can't be told without packets: the flow-level network refuses the policy
+  kOne,   // each flow keeps a path by the built-in rule's hash; by the shares of the path model, if there is
+          // one
+  kEven,  // each flow divides evenly among all minimal next links, at every hop
+  kAround,    // the same; where links change, or were built with different rates, as the path model says
   kModel,     // each flow divides as the path model says (make_paths)
   kBalanced,  // each flow divides between direct ways and detours of the path model as their loads balance
 };

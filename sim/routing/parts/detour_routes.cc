@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/routing/parts/port_rates.h"
 #include "sim/routing/source_route.h"
 #include "sim/units/input_error.h"
 
@@ -155,8 +156,8 @@ void DetourPaths::starts(std::uint32_t source, std::uint32_t destination,
     starts.push_back({.state = 1});
     return;
   }
-  if (minimal_ > 0) starts.push_back({.share = minimal_, .state = 1});
-  starts.push_back({.share = 1 - minimal_, .state = 0, .by_detour = true});
+  if (rules_.minimal > 0) starts.push_back({.share = rules_.minimal, .state = 1});
+  starts.push_back({.share = 1 - rules_.minimal, .state = 0, .by_detour = true});
 }
 
 const DetourRoutes& DetourPaths::routes() const {
@@ -172,9 +173,10 @@ void DetourPaths::steps(topologies::Vertex at, PathState state, std::uint32_t ho
                         std::vector<PathStep>& steps) const {
   std::vector<std::uint32_t> channels;
   routes().channels(routes().topology().node(at).index, host, channels);
-  for (const std::uint32_t c : channels) {
-    steps.push_back({.channel = c, .share = 1.0 / static_cast<double>(channels.size()), .state = state});
-  }
+  const std::size_t first = steps.size();
+  const double even = 1.0 / static_cast<double>(channels.size());
+  for (const std::uint32_t c : channels) steps.push_back({.channel = c, .share = even, .state = state});
+  if (rules_.by_rates) share_by_rates(topology_, rate_shares_, std::span(steps).subspan(first));
 }
 
 bool DetourPolicy::detour_is_over(std::uint32_t via) const {

@@ -103,10 +103,16 @@ class DetourRoutes {
 // First to a host, then on: state 0 up to its switch, 1 behind.
 class DetourPaths final : public PathModel {
  public:
-  // `minimal`: the share of packets without a detour, in state 1.
-  // `within_groups`: detours_within_groups().
-  DetourPaths(const PlanSetup& setup, double minimal, bool within_groups = false)
-      : topology_(setup.topology), table_(setup.table), minimal_(minimal), within_groups_(within_groups) {
+  struct Rules {
+    double minimal = 0;          // the share of packets without a detour, in state 1
+    bool by_rates = false;       // switches go by their queues (PortRates); else evenly
+    bool within_groups = false;  // detours_within_groups()
+  };
+  DetourPaths(const PlanSetup& setup, Rules rules)
+      : topology_(setup.topology),
+        table_(setup.table),
+        rate_shares_(setup.rate_shares.begin(), setup.rate_shares.end()),
+        rules_(rules) {
     DetourRoutes::check(topology_);
     if (topology_.has_domains()) homes_ = std::make_unique<const HomeSwitches>(topology_);
   }
@@ -114,7 +120,7 @@ class DetourPaths final : public PathModel {
   void steps(topologies::Vertex at, PathState state, std::uint32_t host,
              std::vector<PathStep>& steps) const override;
   PathState behind_detour(PathState) const override { return 1; }
-  bool detours_within_groups() const override { return within_groups_; }
+  bool detours_within_groups() const override { return rules_.within_groups; }
   bool tells_hosts_apart() const override { return false; }
   std::uint32_t states() const override { return 2; }
 
@@ -123,12 +129,12 @@ class DetourPaths final : public PathModel {
 
   const topologies::Topology& topology_;
   const RoutingTable& table_;
+  const std::vector<double> rate_shares_;  // by channel: PlanSetup's
   // Made when it is first needed: in large networks that takes seconds, and some only ask whether there are
   // paths.
   mutable std::once_flag once_;
   mutable std::unique_ptr<const DetourRoutes> routes_;
-  const double minimal_;
-  const bool within_groups_;
+  const Rules rules_;
   std::unique_ptr<const HomeSwitches> homes_;  // null: no machines of several accelerators
 };
 

@@ -158,9 +158,15 @@ void WeightedPaths::steps(topologies::Vertex at, PathState state, std::uint32_t 
   const std::vector<double> capacities = weights_.capacities(host, {next.data(), next.size()});
   double sum = 0;
   for (const double capacity : capacities) sum += capacity;
+  constexpr double kNothing = 1e-6;  // set_rate_shares() leaves a bit a second
   for (std::size_t i = 0; i < next.size(); ++i) {
-    steps.push_back({.channel = next[i], .share = capacities[i] / sum, .state = state});
+    const double share = capacities[i] / sum;
+    if (share > kNothing) steps.push_back({.channel = next[i], .share = share, .state = state});
   }
+}
+
+std::unique_ptr<PathModel> weighted_paths(const PlanSetup& setup) {
+  return std::make_unique<WeightedPaths>(setup);
 }
 
 void WeightedDraw::forget() {

@@ -78,7 +78,8 @@ class PathWeights {
   mutable std::vector<std::uint32_t> leads_to_;  // by channel: to so many hosts; empty: not counted so far
 };
 
-// All shortest paths, with these weights.
+// All shortest paths, with these weights. What leads to links that are down, as far as PlanSetup::rate_shares
+// tells, is left out.
 class WeightedPaths final : public PathModel {
  public:
   explicit WeightedPaths(const PlanSetup& setup) : table_(setup.table), weights_(setup) {}
@@ -91,6 +92,8 @@ class WeightedPaths final : public PathModel {
   const RoutingTable& table_;
   PathWeights weights_;
 };
+
+std::unique_ptr<PathModel> weighted_paths(const PlanSetup& setup);
 
 // One switch's draws by weight. Remembers the weights towards hosts that it has sent to.
 class WeightedDraw {

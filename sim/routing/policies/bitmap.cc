@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "sim/routing/parts/good_ways.h"
+#include "sim/routing/parts/port_rates.h"
 #include "sim/routing/parts/rounds.h"
+#include "sim/routing/parts/weights.h"
 
 namespace weft::routing {
 namespace {
@@ -63,12 +64,12 @@ Policy bitmap() {
                           "packets are skipped for some rounds.",
                .source = "the load balancing of that name in htsim's model of Ultra Ethernet transport",
                .parameters = {Rounds::parameter("128")}},
-      .make_paths = good_entropies,
+      .make_paths = weighted_paths,
       .make_path_selectors = make,
       .fluid = FluidPaths::kAround,
       .rate_news = RateNews::kAtOnce,
       .needs = {.used = Capability::kMark},
-      .paths_remark = kGoesByWhatItMeets,
+      .paths_remark = kGoesByRates,
       .path_signals = {"skipped_path"}};
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/routing/parts/port_choice.h"
+#include "sim/routing/parts/port_rates.h"
 
 namespace weft::routing {
 namespace {
@@ -85,9 +86,12 @@ Policy drill() {
           [](const PlanSetup& setup) {
             return plan(setup.parameters.whole("d"), setup.parameters.whole("m"));
           },
-      .fluid = FluidPaths::kEven,
+      .make_paths = port_rates,
+      .fluid = FluidPaths::kAround,
+      .rate_news = RateNews::kAtOnce,
       .asks = {.control = false},
-      .order = KeepsOrder::kNo};
+      .order = KeepsOrder::kNo,
+      .paths_remark = kGoesByRates};
 }
 
 Policy power_of_two() {
@@ -98,9 +102,12 @@ Policy power_of_two() {
                    .parameters = {{"choices", ParameterType::kInteger, "2", "Ports drawn for each packet.",
                                    from_to("1", "64")}}},
           .make_plan = [](const PlanSetup& setup) { return plan(setup.parameters.whole("choices"), 0); },
-          .fluid = FluidPaths::kEven,
+          .make_paths = port_rates,
+          .fluid = FluidPaths::kAround,
+          .rate_news = RateNews::kAtOnce,
           .asks = {.control = false},
-          .order = KeepsOrder::kNo};
+          .order = KeepsOrder::kNo,
+          .paths_remark = kGoesByRates};
 }
 
 }  // namespace weft::routing

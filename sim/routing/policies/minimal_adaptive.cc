@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/routing/parts/port_choice.h"
+#include "sim/routing/parts/port_rates.h"
 
 namespace weft::routing {
 namespace {
@@ -60,9 +61,12 @@ Policy minimal_adaptive() {
                   return std::make_unique<MinimalAdaptive>(grain_of(topology, index, bytes));
                 });
               },
-          .fluid = FluidPaths::kEven,
+          .make_paths = port_rates,
+          .fluid = FluidPaths::kAround,
+          .rate_news = RateNews::kAtOnce,
           .asks = {.control = false},
-          .order = KeepsOrder::kNo};
+          .order = KeepsOrder::kNo,
+          .paths_remark = kGoesByRates};
 }
 
 }  // namespace weft::routing

@@ -2,8 +2,9 @@
 
 #include <array>
 
-#include "sim/routing/parts/good_ways.h"
+#include "sim/routing/parts/port_rates.h"
 #include "sim/routing/parts/rounds.h"
+#include "sim/routing/parts/weights.h"
 
 namespace weft::routing {
 namespace {
@@ -114,12 +115,12 @@ Policy reps() {
                                "What begins that: timeout, or any loss that no trimmed packet tells of, for "
                                "queues that trim.",
                                one_of({"timeout", "loss"})}}},
-      .make_paths = good_entropies,
+      .make_paths = weighted_paths,
       .make_path_selectors = make,
       .fluid = FluidPaths::kAround,
       .rate_news = RateNews::kAtOnce,
       .needs = {.used = Capability::kMark},
-      .paths_remark = kGoesByWhatItMeets,
+      .paths_remark = kGoesByRates,
       .path_signals = {"recycled_path", "freeze", "frozen_path"}};
 }
 

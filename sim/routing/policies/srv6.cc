@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/routing/parts/good_ways.h"
+#include "sim/routing/parts/good_routes.h"
+#include "sim/routing/parts/port_rates.h"
 #include "sim/routing/parts/shortest_routes.h"
 #include "sim/units/input_error.h"
 #include "sim/units/names.h"
@@ -251,7 +252,7 @@ std::unique_ptr<PathModel> make_paths(const PlanSetup& setup) {
     nics = std::max(nics, setup.topology.out_channels(setup.topology.host(h)).size());
   }
   const double most = std::max<double>(1, settings.paths / static_cast<double>(nics));
-  return good_routes(setup, find_denied(setup.topology, settings), most);
+  return std::make_unique<GoodRoutes>(setup, find_denied(setup.topology, settings), most);
 }
 
 }  // namespace
@@ -282,7 +283,7 @@ Policy srv6() {
       .for_packets = {"backups", "probe"},
       .asks = {.acks_retrace = true},
       .needs = {.used = Capability::kMark | Capability::kTrim},
-      .paths_remark = kGoesByWhatItMeets,
+      .paths_remark = kGoesByRates,
       .source_routes = true,
       .all_nics = true,
       .path_signals = {"skipped_path", "assumed_bad", "restored_path", "probe"}};

@@ -112,7 +112,7 @@ std::unique_ptr<SwitchPlan> make_plan(const PlanSetup& setup) {
 }
 
 std::unique_ptr<PathModel> make_paths(const PlanSetup& setup) {
-  if (choice_of(setup.parameters) == Choice::kWeighted) return std::make_unique<WeightedPaths>(setup);
+  if (choice_of(setup.parameters) == Choice::kWeighted) return weighted_paths(setup);
   return std::make_unique<MinimalPaths>(setup.table);
 }
 

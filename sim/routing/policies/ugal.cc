@@ -283,9 +283,10 @@ Policy adaptive(ModuleInfo info) {
             return std::make_unique<Plan>(setup, rules_of(setup.parameters), Time());
           },
           .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-            return std::make_unique<DetourPaths>(setup, 1);
+            return std::make_unique<DetourPaths>(setup, DetourPaths::Rules{.minimal = 1, .by_rates = true});
           },
           .fluid = FluidPaths::kBalanced,
+          .rate_news = RateNews::kAtOnce,
           .asks = {.control = false, .single = true, .own_ports = true, .foresees = true, .notes = true},
           .order = KeepsOrder::kNo,
           .longest_path = 2,
@@ -361,7 +362,8 @@ Policy slingshot() {
     return std::make_unique<Plan>(setup, rules, Time());
   };
   policy.make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-    return std::make_unique<DetourPaths>(setup, 1, true);
+    return std::make_unique<DetourPaths>(
+        setup, DetourPaths::Rules{.minimal = 1, .by_rates = true, .within_groups = true});
   };
   policy.remark = [](const PlanSetup& setup) { return blind_between_groups("slingshot", setup); };
   return policy;

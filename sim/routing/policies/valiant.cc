@@ -89,7 +89,7 @@ Policy valiant() {
       },
       .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
         (void)rules_of(setup);
-        return std::make_unique<DetourPaths>(setup, 0);
+        return std::make_unique<DetourPaths>(setup, DetourPaths::Rules{});
       },
       .fluid = FluidPaths::kModel,
       .asks = {.control = false,

@@ -51,10 +51,8 @@ Policy wcmp() {
           .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
             return std::make_unique<WcmpPlan>(setup);
           },
-          .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-            return std::make_unique<WeightedPaths>(setup);
-          },
-          .fluid = FluidPaths::kModel,
+          .make_paths = weighted_paths,
+          .fluid = FluidPaths::kOne,
           .rate_news = RateNews::kWithRoutes,
           .asks = {.ahead = true},
           .order = KeepsOrder::kYes};

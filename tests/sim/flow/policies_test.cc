@@ -230,6 +230,47 @@ TEST_CASE("bitmap and reps: evenly as spray, and around slow and failed links") 
         Approx(10));
 }
 
+TEST_CASE("links built with other rates get parts by their rates where packets go by what is full") {
+  // Two leaves of four hosts, four spines; both cables of one spine at a quarter: 325 Gb/s for 400.
+  Topology topology("two leaves");
+  std::vector<topologies::Vertex> hosts;
+  for (int h = 0; h < 8; ++h) hosts.push_back(topology.add_host("h" + std::to_string(h)));
+  const topologies::Link full{Bandwidth::gbps(100), Time()}, quarter{Bandwidth::gbps(25), Time()};
+  const auto a = topology.add_switch("a", 1), b = topology.add_switch("b", 1);
+  for (int h = 0; h < 8; ++h) topology.add_link(hosts[h], h < 4 ? a : b, full);
+  for (int s = 0; s < 4; ++s) {
+    const auto spine = topology.add_switch("s" + std::to_string(s), 2);
+    topology.add_link(a, spine, s == 0 ? quarter : full);
+    topology.add_link(b, spine, s == 0 ? quarter : full);
+  }
+  topology.finish();
+  for (const std::string policy :
+       {"reps", "bitmap", "minimal_adaptive", "drill", "power_of_two:choices=4", "srv6"}) {
+    CAPTURE(policy);
+    const Case each{.policy = policy, .senders = 4, .by = 4, .queue = "composite"};
+    const auto run = fluids(topology, each);
+    CHECK(slowdown(*run) == about(4 / 3.25));
+    CHECK(run->link("a", "s0").bytes == Approx(4 * kWire * 0.25 / 3.25).epsilon(1e-6));
+    CHECK(is_sound(*run));
+    CHECK(as_packets(topology, each) == Approx(4 / 3.25).epsilon(0.25));
+  }
+  // Shares that nothing corrects: all wait for the slow spine.
+  CHECK(slowdown(*fluids(topology, {.policy = "spray", .senders = 4, .by = 4})) == about(4));
+  // Each flow keeps one way, drawn by weight, the same as with packets.
+  for (const std::uint32_t senders : {1u, 2u, 3u, 4u}) {
+    const Case each{.policy = "wcmp", .senders = senders, .by = 4};
+    CHECK(slowdown(*fluids(topology, each)) == Approx(as_packets(topology, each)).epsilon(0.02));
+  }
+  // Slow from the start of the run on is the same as built so, for switches that see their own ports.
+  const Topology alike = clos();
+  for (const std::string policy : {"minimal_adaptive", "drill", "ugal"}) {
+    CAPTURE(policy);
+    const std::uint32_t own = link_between(alike, "leaf 0", "spine 0");
+    const Case each{.policy = policy, .senders = 4, .by = 4, .changes = {{Time(), own, 0.25}}};
+    CHECK(slowdown(*fluids(alike, each)) == about(4 / 3.25));
+  }
+}
+
 TEST_CASE("weights follow a link that is slowed down, when routes are worked out anew") {
   // One of four links up at half of its rate. In equal parts, that is what all wait for: 200 Gb/s in all.
   // By weight, from 50 us on, all 350 are used.
@@ -244,19 +285,15 @@ TEST_CASE("weights follow a link that is slowed down, when routes are worked out
   }
   const double before = 50e-6 * 50e9 / 8;  // of each host
   const double expected = 50e-6 + (static_cast<double>(kWire) - before) * 8 / 87.5e9;
-  for (const std::string policy : {"wcmp", "switch_spray:choice=weighted"}) {
-    CAPTURE(policy);
-    const Case each{.policy = policy,
-                    .senders = 4,
-                    .by = 4,
-                    .changes = {{Time(), slow, 0.5}},
-                    .reconvergence = Time::us(50)};
-    const auto run = fluids(topology, each);
-    CHECK(is_sound(*run));
-    for (const auto& [message, time] : run->client.sent) CHECK(time.seconds() == about(expected));
-    const double through = 4 * (before / 4 + (static_cast<double>(kWire) - before) / 7);
-    CHECK(run->link(leaf, spine).bytes == Approx(through).epsilon(1e-6));
-  }
+  const auto run = fluids(topology, {.policy = "switch_spray:choice=weighted",
+                                     .senders = 4,
+                                     .by = 4,
+                                     .changes = {{Time(), slow, 0.5}},
+                                     .reconvergence = Time::us(50)});
+  CHECK(is_sound(*run));
+  for (const auto& [message, time] : run->client.sent) CHECK(time.seconds() == about(expected));
+  const double through = 4 * (before / 4 + (static_cast<double>(kWire) - before) / 7);
+  CHECK(run->link(leaf, spine).bytes == Approx(through).epsilon(1e-6));
   const Case sprayed{.policy = "switch_spray:choice=weighted",
                      .senders = 4,
                      .by = 4,
