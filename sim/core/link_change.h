@@ -18,6 +18,7 @@ struct LinkChange {
   double bit_error_rate = 0;  // probability that a bit is wrong, which loses its packet; below 1
   double queue_share = 1;     // of the limits and thresholds in bytes of the queue in front of it, above 0
   std::uint8_t directions = kBothDirections;  // never 0; a cable is down in both or in none
+  bool known = false;                         // routes go by it at once: it was so before the run began
 };
 
 }  // namespace weft::sim

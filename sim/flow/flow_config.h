@@ -47,6 +47,7 @@ struct LinkShare {
   std::uint32_t link = 0;
   double share = 1;
   std::uint8_t directions = 3;  // bit d: channel 2 × link + d
+  bool known = false;           // LinkChange::known
 };
 
 // Topology, table and policy must outlive the network.

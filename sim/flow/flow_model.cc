@@ -44,7 +44,7 @@ void run_flow(const ModelRun& run, results::Report& report) {
   setup.config.record_flows = run.keeps_flow_rows;
   setup.config.connections = connection_rules(run.scenario);
   for (const LinkChange& change : run.fabric->link_changes) {
-    setup.changes.push_back({change.at, change.link, change.rate_share, change.directions});
+    setup.changes.push_back({change.at, change.link, change.rate_share, change.directions, change.known});
   }
   setup.nics = nics.get();
   const topologies::Topology& routed = setup.routed();

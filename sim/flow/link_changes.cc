@@ -32,8 +32,9 @@ void LinkChanges::apply(Time now, Paths& paths) {
     const bool was_down = down_[change.link];
     down_[change.link] = change.share == 0;
     if (was_down == (change.share == 0) && !(hears_rates_ && new_rate)) continue;
-    const Time known = after(now, reconvergence_);
-    if (reroutes_.empty() || reroutes_.back() != known) reroutes_.push_back(known);
+    const Time known = change.known ? now : after(now, reconvergence_);
+    const auto place = std::ranges::lower_bound(reroutes_, known);
+    if (place == reroutes_.end() || *place != known) reroutes_.insert(place, known);
   }
   if (next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == now) {
     ++next_reroute_;

@@ -68,7 +68,8 @@ SchedulerEntry conservative() {
                .parameters = {}},
       .make = [](const Parameters&, std::uint32_t nodes) -> std::unique_ptr<Scheduler> {
         return std::make_unique<Conservative>(nodes);
-      }};
+      },
+      .goes_by_estimates = true};
 }
 
 }  // namespace weft::jobs

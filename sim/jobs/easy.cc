@@ -71,7 +71,8 @@ SchedulerEntry easy() {
                .parameters = {}},
       .make = [](const Parameters&, std::uint32_t nodes) -> std::unique_ptr<Scheduler> {
         return std::make_unique<Easy>(nodes);
-      }};
+      },
+      .goes_by_estimates = true};
 }
 
 }  // namespace weft::jobs

@@ -75,6 +75,11 @@ bool is_swf(std::string_view text, std::string_view path) {
 
 }  // namespace
 
+std::uint32_t nodes_of(const JobList& list, std::uint32_t ranks_per_node) {
+  const bool by_node = ranks_per_node > 1 || list.machine_processors == 0;
+  return by_node && list.machine_nodes > 0 ? list.machine_nodes : list.machine_processors;
+}
+
 JobList read_job_list(const std::string& path) {
   goal::ByteStream stream(path);
   std::string text;

@@ -34,6 +34,10 @@ struct JobList {
   std::vector<goal::Anomaly> anomalies;
 };
 
+// Nodes of the machine that the list's jobs need where so many ranks share a node: ranks are processors, so
+// with one on each node every processor is one. 0: the list doesn't say.
+std::uint32_t nodes_of(const JobList& list, std::uint32_t ranks_per_node);
+
 // The most jobs of a list, and the most ranks of a job.
 inline constexpr std::size_t kMostJobs = 10'000'000;
 inline constexpr std::uint32_t kMostRanks = 1u << 26;

@@ -40,6 +40,7 @@ class Scheduler {
 struct SchedulerEntry {
   ModuleInfo info;
   std::unique_ptr<Scheduler> (*make)(const Parameters& parameters, std::uint32_t nodes) = nullptr;
+  bool goes_by_estimates = false;  // when jobs start depends on what others are expected to take
 };
 
 // Those built in, the default first, and those added.

@@ -50,13 +50,16 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
     set_rate(c, wires[c].rate);
     const bool from_switch = topology.node(wires[c].from).kind == topologies::NodeKind::kSwitch;
     if (from_switch) {
-      const bool is_first = slowest_from_switch_ == Bandwidth();
-      slowest_from_switch_ = is_first ? wires[c].rate : std::min(slowest_from_switch_, wires[c].rate);
+      Bandwidth& slowest = switch_links.slowest;
+      slowest = slowest == Bandwidth() ? wires[c].rate : std::min(slowest, wires[c].rate);
     }
     if (!at_host && from_switch) {
-      const bool is_first = fastest_ == Bandwidth();
-      fastest_ = std::max(fastest_, wires[c].rate);
-      least_delay_ps_ = is_first ? hot[c].delay_ps : std::min(least_delay_ps_, hot[c].delay_ps);
+      const bool is_first = switch_links.rate == Bandwidth();
+      const Time delay = Time::ps(hot[c].delay_ps);
+      switch_links.alike = is_first || (switch_links.alike && switch_links.rate == wires[c].rate &&
+                                        switch_links.delay == delay);
+      switch_links.rate = wires[c].rate;
+      switch_links.delay = delay;
     }
     cold[c].loss = wires[c].loss;
     set_error_flag(c);
@@ -384,65 +387,6 @@ void Channels::fail_no_way(ChannelId nic_channel, HostId destination_host) const
                   "in which all links of a host lead to all hosts, or other NICs (network.packet.nic_choice)",
                   topology.node(cable.from).name, topology.node(topology.host(destination_host)).name,
                   topology.node(cable.to).name));
-}
-
-Bandwidth Channels::least_step(std::span<const ChannelId> nic_channels, HostId destination_host,
-                               Levels& levels) const {
-  const auto target = NodeId{static_cast<std::uint32_t>(topology.host(destination_host))};
-  std::int64_t least_bps = INT64_MAX;
-  levels.here.clear();
-  for (const ChannelId c : nic_channels) levels.here.push_back(ends[c].node());
-  while (std::ranges::find(levels.here, target) == levels.here.end()) {
-    std::int64_t bps = 0;
-    levels.next.clear();
-    for (const NodeId at : levels.here) {
-      for (const std::uint32_t c : original_table.candidates(at, destination_host)) {
-        bps += topology.channels()[c].rate.bps();
-        levels.next.push_back(ends[ChannelId(c)].node());
-      }
-    }
-    if (levels.next.empty()) break;  // no way; told where it is taken
-    least_bps = std::min(least_bps, bps);
-    std::ranges::sort(levels.next);
-    const auto repeated = std::ranges::unique(levels.next);
-    levels.next.erase(repeated.begin(), repeated.end());
-    std::swap(levels.here, levels.next);
-  }
-  return Bandwidth::bps(least_bps);
-}
-
-Time Channels::least_one_way(std::span<const ChannelId> nic_channels, HostId destination_host,
-                             std::uint32_t hops, std::uint32_t packet_bytes, std::uint32_t packets,
-                             std::uint32_t last_bytes, Levels& levels) const {
-  std::int64_t bps = 0, first_ps = INT64_MAX, last_ps = INT64_MAX;
-  for (const ChannelId c : nic_channels) {
-    bps += topology.channels()[c].rate.bps();
-    first_ps = std::min(first_ps, way_ps(c));
-  }
-  Bandwidth at_end;
-  for (const std::uint32_t c : topology.out_channels(topology.host(destination_host))) {
-    const ChannelId in = opposite(ChannelId(c));
-    at_end = std::max(at_end, topology.channels()[in].rate);
-    last_ps = std::min(last_ps, way_ps(in));
-  }
-  const std::int64_t between = std::max<std::int64_t>(hops, 2) - 2;
-  const std::int64_t delays = hops == 1 ? first_ps : first_ps + between * least_delay_ps_ + last_ps;
-  // Gives the time that a packet still takes whose last bit has left its NIC. Headers alone don't slow one
-  // down that is cut through.
-  const auto rest = [&](std::uint32_t bytes) {
-    if (hops == 1 || cut_through_) return delays;
-    const std::int64_t last = at_end.serialization(bytes).ps();
-    return delays + last + (between > 0 ? between * fastest_.serialization(bytes).ps() : 0);
-  };
-  const Bandwidth out = Bandwidth::bps(bps);
-  const std::uint64_t full = std::uint64_t{packets - 1} * packet_bytes;
-  std::int64_t least_ps = out.serialization(full + last_bytes).ps() + rest(last_bytes);
-  if (packets > 1) least_ps = std::max(least_ps, out.serialization(full).ps() + rest(packet_bytes));
-  if (out > slowest_from_switch_) {
-    const Bandwidth step = least_step(nic_channels, destination_host, levels);
-    least_ps = std::max(least_ps, step.serialization(full + last_bytes).ps() + delays);
-  }
-  return Time::ps(least_ps);
 }
 
 std::uint64_t Channels::backlog_bytes(ChannelId c, std::int64_t backlog_ps) const {

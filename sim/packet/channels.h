@@ -148,22 +148,12 @@ class Channels {
     Time one_way;            // of the whole message: from its first bit to its last
     std::uint32_t hops = 0;  // links
   };
+  bool cuts_through() const { return cut_through_; }
   // Gives them for a message that needs `packets` packets on the wire, all `bytes` long but the last, on the
   // path that the built-in rule takes with this entropy. Throws InputError if none leads there from this NIC.
   // REQUIRES: packets > 0.
   PathTimes path_times(ChannelId nic_channel, HostId destination_host, std::uint32_t entropy,
                        std::uint32_t bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
-
-  // Nodes at the same distance, kept by callers for its memory.
-  struct Levels {
-    std::vector<NodeId> here, next;
-  };
-  // No message can be there sooner whose packets take different paths of `hops` links, out of any of these
-  // NICs: all that is sent has to leave them, and to pass the links of each step of the shortest paths, and
-  // what leaves last has the way before it. `packet_bytes`: of all packets but the last, on the wire.
-  Time least_one_way(std::span<const ChannelId> nic_channels, HostId destination_host, std::uint32_t hops,
-                     std::uint32_t packet_bytes, std::uint32_t packets, std::uint32_t last_bytes,
-                     Levels& levels) const;
 
   // Packets lost in the queue of a channel and on its wire. REQUIRES: no partition runs.
   std::uint64_t drops(ChannelId c) const { return cold[c].drops + cold[opposite(c)].lost_coming_in; }
@@ -223,17 +213,21 @@ class Channels {
   bool degraded = false;             // some link is or was down: look before you forward
   bool undisturbed = false;          // links never change, and no policy looks at queues
   bool links_change = false;         // at some time of the run
-  Time packet_lifetime;              // see routing::OwnSwitch
+  // What links between switches have in common.
+  struct SwitchLinks {
+    bool alike = true;  // all have this rate, and this delay with the pipeline behind it
+    Bandwidth rate;
+    Time delay;
+    Bandwidth slowest;  // of all that leave a switch, hosts' too
+  };
+  SwitchLinks switch_links;
+  Time packet_lifetime;  // see routing::OwnSwitch
   // By vertex; null where queues are FIFO with a rule. Empty if that is everywhere.
   std::vector<std::unique_ptr<NodeQueues>> queues;
   std::vector<NodeBuffers*> buffers;                   // either of these two
   std::vector<std::unique_ptr<Admission>> admissions;  // the same for where FIFO queues share a buffer
 
  private:
-  // The fastest link between switches, and the least delay of one.
-  Bandwidth fastest_;
-  Bandwidth slowest_from_switch_;
-  std::int64_t least_delay_ps_ = 0;
   std::vector<std::uint32_t> job_of_endpoint_;
   std::size_t jobs_ = 0;
   std::vector<std::uint64_t> job_bytes_;
@@ -248,9 +242,6 @@ class Channels {
     const topologies::Node& node = topology.node(v);
     return node.domain != topologies::kNoDomain && node.kind != topologies::NodeKind::kHost;
   }
-  // The least that the links of a step of the shortest paths carry together, from the ends of these NICs on.
-  Bandwidth least_step(std::span<const ChannelId> nic_channels, HostId destination_host,
-                       Levels& levels) const;
   [[noreturn]] void fail_no_way(ChannelId nic_channel, HostId destination_host) const;
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                    std::uint32_t packet_bytes);

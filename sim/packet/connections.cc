@@ -14,7 +14,8 @@ constexpr std::uint64_t kJitterPurpose = 0x717;
 
 }  // namespace
 
-Connections::Connections(HostSide& side) : side_(side), receive_slots_(side.channels.partition.parts) {}
+Connections::Connections(HostSide& side)
+    : side_(side), receive_slots_(side.channels.partition.parts), least_times_(side.channels) {}
 
 Connections::~Connections() {
   for (Connection& connection : connections_) {
@@ -242,9 +243,9 @@ Time Connections::ideal_time(const Connection& connection, const Shape& shape,
     ideal_nics_.push_back(hosts.nics[nic].channel);
     if (nic != connection.nic) hops = std::min(hops, path_times(connection, nic, shape).hops);
   }
-  return side_.channels.least_one_way(ideal_nics_, HostId(connection.target), hops,
-                                      config.mtu_bytes + config.header_bytes, shape.packets,
-                                      shape.last_bytes + config.header_bytes, ideal_levels_);
+  return least_times_.one_way(ideal_nics_, HostId(connection.target), hops,
+                              config.mtu_bytes + config.header_bytes, shape.packets,
+                              shape.last_bytes + config.header_bytes);
 }
 
 // What waits in a system's buffer is a stream of bytes: a few more go with the packet at its end.

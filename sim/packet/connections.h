@@ -11,6 +11,7 @@
 #include "sim/packet/connection.h"
 #include "sim/packet/connection_table.h"
 #include "sim/packet/hosts.h"
+#include "sim/packet/least_times.h"
 #include "sim/routing/routing.h"
 
 namespace weft::sim::packet {
@@ -131,7 +132,7 @@ class Connections {
   congestion::RingPool rings_;
   std::vector<std::uint32_t> losses_;
   std::vector<ChannelId> ideal_nics_;  // these two serve ideal_time()
-  Channels::Levels ideal_levels_;
+  LeastTimes least_times_;
   std::vector<SentMessage> sent_;
   std::uint64_t live_ = 0;
 };

@@ -20,8 +20,8 @@ bool LinkSchedule::advance(Time now, Channels& channels, SwitchPolicies& policie
   for (Time due = next(); due <= now && due != Time::max(); due = next()) {
     changed = true;
     // Known at once: after all that happens now.
-    const bool more =
-        reconvergence_ == Time() && next_change_ < changes_.size() && changes_[next_change_].at == due;
+    const bool more = next_change_ < changes_.size() && changes_[next_change_].at == due &&
+                      (reconvergence_ == Time() || changes_[next_change_].known);
     if (!more && next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == due) {
       ++next_reroute_;
       channels.reroute();
@@ -32,8 +32,9 @@ bool LinkSchedule::advance(Time now, Channels& channels, SwitchPolicies& policie
     const bool was_down = channels.down_links()[change.link];
     const bool new_rate = channels.apply(change);
     if (was_down == (change.rate_share == 0) && !(policies.hears_rates() && new_rate)) continue;
-    const Time known = after(change.at, reconvergence_);
-    if (reroutes_.empty() || reroutes_.back() != known) reroutes_.push_back(known);
+    const Time known = change.known ? change.at : after(change.at, reconvergence_);
+    const auto place = std::ranges::lower_bound(reroutes_, known);
+    if (place == reroutes_.end() || *place != known) reroutes_.insert(place, known);
   }
   return changed;
 }

@@ -29,10 +29,23 @@ Time turnaround(const Job& job) { return waiting(job) + runtime(job); }
 
 double stretch(const Job& job) { return runtime(job) == Time() ? 1 : ratio(turnaround(job), runtime(job)); }
 
-double bounded_slowdown(const Job& job) {
+std::optional<double> bounded_slowdown(const Report& report, const Job& job) {
   const Time least = Time::ns(10'000'000'000);
+  if (report.longest_job < least) return std::nullopt;
   return std::max(1.0, ratio(turnaround(job), std::max(runtime(job), least)));
 }
+
+void find_spans(Report& report) {
+  Time first = Time::max();
+  for (const Job& job : report.jobs) {
+    if (job.status == JobStatus::kNotStarted) continue;
+    first = std::min(first, job.start);
+    report.longest_job = std::max(report.longest_job, runtime(job));
+  }
+  report.first_start = first == Time::max() ? Time() : first;
+}
+
+Time span_of_jobs(const Report& report) { return std::max(report.makespan - report.first_start, Time()); }
 
 std::optional<double> slowdown(const Job& job) {
   if (job.alone == Time() || job.runs == 0 || job.status != JobStatus::kComplete) return std::nullopt;
@@ -173,7 +186,7 @@ void fill_job(const Report& report, std::size_t index, Row& row) {
   row.add(index, job.name, job.submit, if_started(job.start), if_started(job.finish),
           if_started(runtime(job)), if_started(waiting(job)), fixed(slowdown(job)),
           if_started(turnaround(job)), if_started(Fixed{stretch(job)}),
-          if_started(Fixed{bounded_slowdown(job)}), name(job.status), job.runs,
+          started ? fixed(bounded_slowdown(report, job)) : std::nullopt, name(job.status), job.runs,
           job.alone > Time() ? std::optional(job.alone) : std::nullopt, job.ranks, job.nodes, job.messages,
           job.bytes);
   row.add_kept(interval_set(job.hosts));

@@ -17,8 +17,13 @@ Time turnaround(const Job& job);  // from its submission to the end of its last 
 // Turnaround over runtime; 1 for one that takes no time. (batsim's stretch.)
 double stretch(const Job& job);
 // Gives the stretch with runtimes of 10 s at least, and 1 at least: D. G. Feitelson et al., Theory and
-// Practice in Parallel Job Scheduling, JSSPP 1997.
-double bounded_slowdown(const Job& job);
+// Practice in Parallel Job Scheduling, JSSPP 1997. None where all jobs are shorter, as those of lists whose
+// times are scaled: it would be 1 whatever they waited.
+std::optional<double> bounded_slowdown(const Report& report, const Job& job);
+// Fills in Report::first_start and longest_job from its jobs.
+void find_spans(Report& report);
+// From the start of the first job to the makespan.
+Time span_of_jobs(const Report& report);
 // Duration of a run against that of the same job alone on the same hosts; none where that is not known, or
 // where no run was done.
 std::optional<double> slowdown(const Job& job);

@@ -52,8 +52,8 @@ void add_flows(const Report& report, nlohmann::ordered_json& json) {
     add_times(flows.of_class(i), entry);
     all["by_size"].push_back(std::move(entry));
   }
-  const HostGoodput hosts = host_goodput(flows, report.makespan);
-  json["goodput"] = {{"total_bps", std::llround(goodput_bps(flows.bytes(), report.makespan))},
+  const HostGoodput hosts = host_goodput(flows, span_of_jobs(report));
+  json["goodput"] = {{"total_bps", std::llround(goodput_bps(flows.bytes(), span_of_jobs(report)))},
                      {"receivers", hosts.receivers},
                      {"receiver_mean_bps", std::llround(hosts.mean_bps)},
                      {"receiver_min_bps", std::llround(hosts.least_bps)},
@@ -132,13 +132,13 @@ nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
                                  {"waiting_ns", nanoseconds(waiting(job))},
                                  {"turnaround_ns", nanoseconds(turnaround(job))},
                                  {"stretch", stretch(job)},
-                                 {"bounded_slowdown", bounded_slowdown(job)},
                                  {"runs", job.runs},
                                  {"messages", job.messages},
                                  {"bytes", job.bytes}};
   add_path(report, job, json);
   add_communication(report, job, json);
   if (const std::optional<double> tokens = tokens_per_second(job)) json["tokens_per_second"] = *tokens;
+  if (const std::optional<double> slow = bounded_slowdown(report, job)) json["bounded_slowdown"] = *slow;
   if (job.alone > Time()) json["alone_ns"] = nanoseconds(job.alone);
   if (const std::optional<double> slow = slowdown(job)) json["slowdown"] = *slow;
   if (const std::optional<double> crossed = hops(report, index)) json["hops"] = *crossed;

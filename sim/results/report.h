@@ -94,6 +94,8 @@ struct Report {
   std::vector<std::string> inputs;    // paths of the files that it was read from
   std::uint64_t seed = 0;
   Time makespan;             // latest finish of any rank
+  Time first_start;          // of any job
+  Time longest_job;          // runtime of one
   Time stopped_at;           // of a run that did not complete: how far its clock had come
   std::uint64_t digest = 0;  // of executed events and finish times
   std::uint64_t events = 0;  // executed by the engine

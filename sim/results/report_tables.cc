@@ -21,7 +21,7 @@ void fill_rank(const Report& report, std::size_t index, Row& out) {
 void fill_host(const Report& report, std::size_t index, Row& out) {
   const FlowStatistics::Host& row = report.flow_statistics.hosts()[index];
   out.add(index, row.flows_sent, row.bytes_sent, row.flows_received, row.bytes_received,
-          Fixed{goodput_bps(row.bytes_received, report.makespan), 0});
+          Fixed{goodput_bps(row.bytes_received, span_of_jobs(report)), 0});
 }
 
 void fill_link(const Report& report, std::size_t index, Row& out) {

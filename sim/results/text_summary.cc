@@ -149,7 +149,8 @@ std::string outcome_of(const Job& job) {
 void add_jobs(const Report& report, Lines& lines) {
   if (report.jobs.size() == 1) {
     const Job& job = report.jobs[0];
-    lines.add("job", "{}: {} ranks, {}{}", job.name, job.ranks, readable_time(job.finish),
+    lines.add("job", "{}: {} ranks, {}{}{}", job.name, job.ranks, readable_time(runtime(job)),
+              job.start > Time() ? fmt::format(" from {} on", readable_time(job.start)) : "",
               job.runs > 1 ? fmt::format(", {} runs", grouped(job.runs)) : "");
     if (!report.open_loop) add_path(job, lines);
     return;
@@ -242,9 +243,9 @@ void add_flows(const Report& report, Lines& lines) {
                                                              FlowStatistics::kSlowdownUnit)
                   : "");
   }
-  const HostGoodput hosts = host_goodput(flows, report.makespan);
+  const HostGoodput hosts = host_goodput(flows, span_of_jobs(report));
   lines.add("goodput", "{}; {} receivers: {} to {}, mean {}",
-            readable_rate(goodput_bps(flows.bytes(), report.makespan)), grouped(hosts.receivers),
+            readable_rate(goodput_bps(flows.bytes(), span_of_jobs(report))), grouped(hosts.receivers),
             readable_rate(hosts.least_bps), readable_rate(hosts.most_bps), readable_rate(hosts.mean_bps));
 }
 

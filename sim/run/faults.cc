@@ -279,7 +279,8 @@ class Sweep {
   LinkChange state(std::uint32_t link, std::uint8_t direction, Time at, Bandwidth built,
                    const std::vector<FaultOfLink>& of_link, const std::string& name) const {
     const auto bit = static_cast<std::uint8_t>(1 << direction);
-    LinkChange state{.at = at, .link = link, .directions = bit};
+    // What is broken from the start is a network that was built so: nobody has to find it out.
+    LinkChange state{.at = at, .link = link, .directions = bit, .known = at == Time()};
     const Fault* slowest = nullptr;
     for (const auto& [f, directions] : of_link) {
       if (!acting_[f] || !(directions & bit)) continue;

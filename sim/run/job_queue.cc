@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/jobs/schedulers.h"
+#include "sim/placement/job_seed.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/run/job_setup.h"
 
@@ -49,10 +50,22 @@ JobQueue::JobQueue(const Scenario& decided, std::span<const ReplayJob> jobs,
     const Time estimate = decided.jobs[job].estimate;
     jobs_.push_back({.request = {.ranks = jobs[job].program.ranks(),
                                  .ranks_per_node = jobs[job].hosts.ranks_per_host,
-                                 .seed = placement_seed(decided, job)},
+                                 .seed = placement::seed_of_job(decided.seed, job)},
                      .estimate = estimate == Time() ? kDay : estimate});
     check(job);
   }
+  tell_missing_estimates();
+}
+
+// Behind a job that is expected to take a day none fits in, so that backfilling does nothing.
+void JobQueue::tell_missing_estimates() {
+  const auto missing = std::ranges::count(scenario_.jobs, Time(), &Job::estimate);
+  if (missing == 0 || !find_module(jobs::schedulers(), scenario_.scheduler, "scheduler").goes_by_estimates)
+    return;
+  remarks_.push_back(
+      fmt::format("scheduler {} goes by what jobs are expected to take, and {} of {} don't say: a day is "
+                  "expected of each (estimate=... in --job)",
+                  scenario_.scheduler.name, missing, scenario_.jobs.size()));
 }
 
 // Would it start on an idle machine? Else it, and perhaps all behind it, would wait without end.

@@ -31,7 +31,7 @@ class JobQueue final : public JobStarter {
   // What the job got, ascending; none if it has not started.
   const std::vector<std::uint32_t>& hosts_of(std::uint32_t job) const { return jobs_[job].hosts; }
 
-  // What placement has to say of jobs.
+  // What placement and the scheduler have to say of jobs.
   const std::vector<std::string>& remarks() const { return remarks_; }
   // Tells how fragmented free hosts were, mean over the time in which there were any, up to the last end of a
   // job.
@@ -49,6 +49,7 @@ class JobQueue final : public JobStarter {
     bool had_no_place = false;  // when it could have started
   };
   void check(std::uint32_t job);
+  void tell_missing_estimates();
   placement::Outcome place(std::uint32_t job, States& states);
   bool take(std::uint32_t job, std::vector<Start>& starts);
 

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/core/random.h"
 #include "sim/placement/exchanges.h"
 #include "sim/placement/failed_hosts.h"
+#include "sim/placement/job_seed.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/run/graph_notes.h"
 #include "sim/run/host_config.h"
@@ -34,7 +34,7 @@ void place_on(placement::Machine& machine, const Scenario& scenario, std::size_t
   placement::Request request{
       .ranks = job.program.ranks(),
       .ranks_per_node = job.hosts.ranks_per_host,
-      .seed = placement_seed(scenario, index),
+      .seed = placement::seed_of_job(scenario.seed, index),
   };
   std::vector<placement::Exchange> exchanges;
   placement::Outcome outcome;
@@ -83,10 +83,6 @@ placement::Machine machine_of(const Scenario& scenario, const topologies::Topolo
     placement::fail_hosts(scenario.failed, scenario.failed_location, scenario.seed, machine);
   }
   return machine;
-}
-
-std::uint64_t placement_seed(const Scenario& scenario, std::size_t job) {
-  return job == 0 ? scenario.seed : mix64(scenario.seed + job);
 }
 
 void follow_libraries(Scenario& scenario, std::span<const goal::Program> programs,

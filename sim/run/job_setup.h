@@ -24,9 +24,6 @@ void follow_libraries(Scenario& scenario, std::span<const goal::Program> program
 // that don't exist.
 placement::Machine machine_of(const Scenario& scenario, const topologies::Topology& topology);
 
-// What the placement of a job draws from.
-std::uint64_t placement_seed(const Scenario& scenario, std::size_t job);
-
 // What the ranks of a job send each other, if its placement goes by that; else nothing. Throws InputError as
 // placement::exchanges_of() does.
 std::vector<placement::Exchange> exchanges_for_placement(const Job& what, const ReplayJob& job);

@@ -63,7 +63,7 @@ class Expansion {
     warn(no_model_, "Jobs that no model fits; left out.");
     warn(too_large_, "Jobs that don't fit the machine; left out.");
     warn(no_runtime_, "Jobs of which it isn't known how long they took; left out.");
-    warn(no_estimate_, "Jobs without a time that they asked for or took; the queue expects a day of each.");
+    warn_of_idle_models();
     if (run_.jobs.empty())
       throw InputError(SourceLocation{.file = list_.file}, "none of its jobs can be run");
     run_.job_list = {};
@@ -74,6 +74,7 @@ class Expansion {
   struct Model {
     const JobModel* what;
     std::uint32_t least, most, ranks;  // ranks: of its graph; 0: as many as the job
+    std::uint64_t jobs = 0;            // that have it
   };
 
   void find_models() {
@@ -85,6 +86,12 @@ class Expansion {
       }
       if (each.job.goal.empty() == each.job.traffic.empty()) {
         throw InputError(each.job.location, "a model of jobs needs goal or traffic, and not both");
+      }
+      if (const auto ranks = each.job.traffic.given.find("ranks"); ranks != each.job.traffic.given.end()) {
+        throw InputError(each.job.location,
+                         fmt::format("ranks={} in a model's traffic: it has as many ranks as each job; "
+                                     "least_ranks and most_ranks say which jobs the model is for",
+                                     ranks->second));
       }
       if (model.most == 0) model.most = UINT32_MAX;
       if (model.least > model.most) {
@@ -113,7 +120,16 @@ class Expansion {
       nodes_ = placement::sound_hosts(*machine_);
       return;
     }
-    if (run_.nodes == 0) run_.nodes = list.machine_nodes > 0 ? list.machine_nodes : list.machine_processors;
+    if (run_.nodes == 0) {
+      const std::uint32_t ranks_per_host = ranks_per_host_of(run_.hosts);
+      run_.nodes = jobs::nodes_of(list, ranks_per_host);
+      if (run_.nodes > list.machine_nodes && list.machine_nodes > 0) {
+        run_.warnings.push_back(
+            fmt::format("{}: its machine has {} nodes with {} processors; with a rank on each host, each "
+                        "processor is a host here (hosts.ranks_per_host, or nodes)",
+                        list_.file, list.machine_nodes, list.machine_processors));
+      }
+    }
     nodes_ = run_.nodes;
     if (nodes_ > 0) return;
     throw InputError(
@@ -124,7 +140,7 @@ class Expansion {
   }
 
   void add(const jobs::ListedJob& listed) {
-    const Model* const model = model_for(listed);
+    Model* const model = model_for(listed);
     if (!models_.empty() && model == nullptr) {
       ++no_model_;
       return;
@@ -140,10 +156,10 @@ class Expansion {
     job.name = listed.id;
     job.location = {.file = list_.file, .line = listed.line};
     job.at = scaled(listed, listed.submit, 1);
-    no_estimate_ += listed.estimate() < 0;
     if (listed.estimate() >= 0) {
       job.estimate = std::max(scaled(listed, listed.estimate(), list_.estimate_factor), Time::ns(1));
     }
+    if (model != nullptr) ++model->jobs;
     if (fits(job, ranks)) {
       run_.jobs.push_back(std::move(job));
     } else {
@@ -160,9 +176,9 @@ class Expansion {
                      "job_list.time_scale");
   }
 
-  const Model* model_for(const jobs::ListedJob& listed) {
-    const auto find = [&](bool by_name) -> const Model* {
-      for (const Model& model : models_) {
+  Model* model_for(const jobs::ListedJob& listed) {
+    const auto find = [&](bool by_name) -> Model* {
+      for (Model& model : models_) {
         if (by_name && model.what->job.name != listed.model) continue;
         if (model.least <= listed.ranks && listed.ranks <= model.most) return &model;
       }
@@ -175,14 +191,17 @@ class Expansion {
     return find(named);
   }
 
+  // 0: it isn't given.
+  static std::uint32_t ranks_per_host_of(const ModuleChoice& hosts) {
+    const auto found = hosts.given.find("ranks_per_host");
+    if (found == hosts.given.end()) return 0;
+    return static_cast<std::uint32_t>(std::strtoul(found->second.c_str(), nullptr, 10));
+  }
+
   // Were it alone on the machine?
   bool fits(const Job& job, std::uint32_t ranks) {
-    const auto given = [](const ModuleChoice& hosts) {
-      const auto found = hosts.given.find("ranks_per_host");
-      return found == hosts.given.end() ? 0 : std::strtoul(found->second.c_str(), nullptr, 10);
-    };
-    const std::uint64_t own = given(job.hosts), common = given(run_.hosts);
-    const auto per_node = static_cast<std::uint32_t>(own > 0 ? own : std::max<std::uint64_t>(common, 1));
+    const std::uint32_t own = ranks_per_host_of(job.hosts), common = ranks_per_host_of(run_.hosts);
+    const std::uint32_t per_node = own > 0 ? own : std::max(common, 1u);
     const placement::Request request{.ranks = ranks, .ranks_per_node = per_node, .seed = run_.seed};
     if (request.nodes() > nodes_) return false;
     if (!topology_) return true;
@@ -193,6 +212,17 @@ class Expansion {
       known->second = placement::place(choice, request, *machine_).no_room.empty();
     }
     return known->second;
+  }
+
+  void warn_of_idle_models() {
+    for (std::size_t i = 0; i < models_.size(); ++i) {
+      if (models_[i].jobs > 0) continue;
+      const std::string& name = models_[i].what->job.name;
+      run_.warnings.push_back(
+          fmt::format("{}: no job has model {}{}: its name or size is none of theirs, or a model before it "
+                      "takes them",
+                      list_.file, i + 1, name.empty() ? "" : fmt::format(" ({})", name)));
+    }
   }
 
   void warn(std::uint64_t count, const std::string& sentence) {
@@ -208,7 +238,7 @@ class Expansion {
   std::uint32_t nodes_ = 0;
   std::map<std::tuple<std::string, std::map<std::string, std::string>, std::uint32_t, std::uint32_t>, bool>
       fits_;
-  std::uint64_t other_name_ = 0, no_model_ = 0, too_large_ = 0, no_runtime_ = 0, no_estimate_ = 0;
+  std::uint64_t other_name_ = 0, no_model_ = 0, too_large_ = 0, no_runtime_ = 0;
 };
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "sim/packet/queues/queues.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/replay/protocols.h"
+#include "sim/results/jobs.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/routing/table/routing_table.h"
 #include "sim/run/bundling.h"
@@ -494,10 +495,12 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
   }
   report.network = to_short_form(model_.info.name, parameters_);
   run_model(programs, only, together, control, report);
+  results::find_spans(report);
   report.faults = scenario_.faults.size();
-  report.link_changes = static_cast<std::uint64_t>(
-      std::count_if(link_changes_.begin(), link_changes_.end(),
-                    [&](const LinkChange& change) { return change.at <= report.makespan; }));
+  report.link_changes =
+      static_cast<std::uint64_t>(std::count_if(link_changes_.begin(), link_changes_.end(),
+                                               [end = std::max(report.makespan, report.stopped_at)](
+                                                   const LinkChange& change) { return change.at <= end; }));
   if (topology_ != nullptr && report.outcome == results::Outcome::kIncomplete) {
     const std::vector<std::string> lost = cut_off_hosts(*topology_, link_changes_, Time::max());
     report.diagnosis.insert(report.diagnosis.begin(), lost.begin(), lost.end());

@@ -322,7 +322,8 @@ const ModuleInfo& fault_section() {
            "Where random_links are drawn: cables with this name, * for all; auto: all but those that are a "
            "host's "
            "only one."},
-          {"at", ParameterType::kTime, "0s", "When it begins."},
+          {"at", ParameterType::kTime, "0s",
+           "When it begins; at 0s it was so before the run, and routes go by it."},
           {"until", ParameterType::kTime, "auto", "When it ends, later than `at`; auto: never."},
           {"rate", ParameterType::kReal, "0",
            "What is left of the rate, 0 (down) to 1; by default 1 where bit_error_rate is given."},

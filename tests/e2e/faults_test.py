@@ -50,6 +50,33 @@ class Faults(unittest.TestCase):
             other, _, _ = run(folder, *arguments, "--seed", "2")
             self.assertNotEqual(other["digest"], summary["digest"])
 
+    def test_what_is_broken_from_the_start_is_known(self):
+        arguments = ["--traffic", "shift:size=1MB,by=4", "--topology", "leaf_spine:leaves=2,hosts_per_leaf=4,spines=2",
+                     "--routing", "ecmp"]
+        link = "link=leaf 0 / spine 0"
+        with tempfile.TemporaryDirectory() as folder:
+            for network in "packet", "flow":
+                with self.subTest(network=network):
+                    broken, _, _ = run(folder, *arguments, "--network", network, "--fault", link)
+                    told, _, _ = run(folder, *arguments, "--network", network + ":reconvergence=0ns", "--fault", link)
+                    self.assertEqual(broken["makespan_ns"], told["makespan_ns"])
+                    # 4 MB over one link of 400 Gb/s take 80 us, headers come on top.
+                    self.assertGreater(broken["makespan_ns"], 80_000)
+                    self.assertLess(broken["makespan_ns"], 100_000)
+                    # What breaks later is known a millisecond later.
+                    late, _, _ = run(folder, *arguments, "--network", network, "--fault", link + ",at=1ns")
+                    self.assertGreater(late["makespan_ns"], 1_000_000)
+
+    def test_changes_count_in_a_run_in_which_no_rank_gets_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([WEFT, "sim", "--traffic", "shift:size=10MB,by=4", "--topology",
+                                   "leaf_spine:leaves=2,hosts_per_leaf=4,spines=2", "--fault", "switch=leaf 0,at=10us",
+                                   "-o", "RUN"], cwd=folder, capture_output=True, text=True, timeout=100)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            summary = json.loads((Path(folder) / "RUN/summary.json").read_text())
+            # Four cables of hosts, two to spines.
+            self.assertEqual(summary["faults"], {"count": 1, "link_changes": 6})
+
     def test_long_links_lose_as_many_packets_as_they_should(self):
         arguments = ["--traffic", "incast:n=1,size=20MB,to=2,senders=first", "--topology",
                      "datacenters:of=[single_switch:hosts=2],long_latency=50us,loss=0.02",

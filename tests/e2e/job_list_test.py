@@ -33,6 +33,15 @@ MACHINES = [["--network", "loggops", "--set", "nodes=4"],
             ["--network", "packet", "--topology", "leaf_spine:leaves=2,spines=1,hosts_per_leaf=2", "--placement", "random"]]
 
 
+def numbers(text):
+    """The hosts of "0-3 8"."""
+    found = []
+    for part in text.split():
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
 class JobList(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -70,6 +79,58 @@ class JobList(unittest.TestCase):
                         self.assertEqual(job["status"], "complete")
                     # (3 * 10 + 4 * 5 + 8 + 20) / (4 nodes * 35)
                     self.assertAlmostEqual(self.summary()["machine"]["utilization"], 78 / 140, places=6)
+
+    def test_processors_are_hosts_where_each_rank_has_one(self):
+        # Two of three jobs need more than the machine's nodes, none more than its processors.
+        line = "{0} {1} -1 10 {2} -1 -1 {2} 10 -1 1 1 1 1 1 1 -1 -1\n"
+        self.list("; MaxNodes: 16\n; MaxProcs: 64\n" + line.format(1, 0, 64) + line.format(2, 1, 32) + line.format(3, 2, 8),
+                  "s.swf")
+        sim = ["sim", "--job-list", "s.swf", "--network", "loggops", "--time-scale", "1e6", "--scheduler", "easy", "-o", "RUN"]
+        text = self.weft(*sim)
+        self.assertIn("16 nodes with 64 processors", text)
+        self.assertEqual(self.summary()["machine"]["hosts"], 64)
+        self.assertEqual(self.summary()["machine"]["nb_jobs_finished"], 3)
+        told = json.loads(self.weft("jobs", "s.swf", "--scheduler", "easy", "--json"))
+        self.assertEqual(told["nodes"], 64)
+        # Four to a node: the nodes are the list's.
+        self.weft(*sim, "--set", "hosts.ranks_per_host=4")
+        self.assertEqual(self.summary()["machine"]["hosts"], 16)
+        self.assertEqual(self.summary()["machine"]["nb_jobs_finished"], 3)
+
+    def test_bounded_slowdown_needs_jobs_of_ten_seconds(self):
+        self.list(LIST)
+        machine = MACHINES[0]
+        self.weft("sim", "-q", "--job-list", "jobs.csv", "--scheduler", "fcfs", *machine, "-o", "RUN")
+        # Turnaround over runtimes of 10 s at least: a 10/10, b 14/10, c 21/10, d 32/20.
+        self.assertEqual({name: float(job["bounded_slowdown"]) for name, job in self.jobs().items()},
+                         {"a": 1.0, "b": 1.4, "c": 2.1, "d": 1.6})
+        self.weft("sim", "-q", "--job-list", "jobs.csv", "--scheduler", "fcfs", "--time-scale", "1e6", *machine, "-o", "RUN")
+        self.assertEqual({job["bounded_slowdown"] for job in self.jobs().values()}, {""})
+
+    def test_a_job_alone_has_its_runtime(self):
+        text = self.weft("sim", "--job", "name=y,traffic=[shift:size=1MB,ranks=4],at=1ms", "--network", "flow", "--topology",
+                         "single_switch:hosts=8", "-o", "RUN")
+        self.assertIn("us from 1.000 ms on", text)
+        # 1 MB each, in less than 25 us.
+        self.assertGreater(self.summary()["goodput"]["receiver_mean_bps"], 320e9)
+
+    def test_missing_estimates_are_told_where_they_matter(self):
+        jobs = ["--job", "name=a,traffic=[shift:size=1MB,ranks=8]", "--job", "name=b,traffic=[shift:size=1MB,ranks=4],estimate=1ms",
+                "--network", "flow", "--topology", "single_switch:hosts=12", "-o", "RUN"]
+        self.assertIn("1 of 2 don't say: a day is expected", self.weft("sim", *jobs, "--scheduler", "easy"))
+        self.assertNotIn("a day is expected", self.weft("sim", *jobs, "--scheduler", "fcfs"))
+
+    def test_place_shows_where_jobs_run(self):
+        for placement in "random", "hybrid", "packed":
+            jobs = [word for ranks in (16, 8, 4)
+                    for word in ("--job", f"traffic=[shift:ranks={ranks}],placement={placement}")]
+            self.weft("sim", "-q", *jobs, "--topology", "dragonfly:p=2", "--seed", "3", "-o", "RUN")
+            jobs = [word for ranks in (16, 8, 4) for word in ("--job", f"traffic=[shift],ranks={ranks},placement={placement}")]
+            told = json.loads(self.weft("place", *jobs, "--topology", "dragonfly:p=2", "--seed", "3", "--json"))
+            shown = [sorted(job["hosts"]) for job in told["placements"][0]["jobs"]]
+            with (self.folder / "RUN/jobs.csv").open() as file:
+                run = [row["hosts"] for row in csv.DictReader(file)]
+            self.assertEqual([sorted(numbers(text)) for text in run], shown)
 
     def test_the_scenario_repeats_the_run(self):
         self.list("id,submit,ranks,requested,model\n1,0,8,40,halo\n2,1,6,10,other\n3,2,12,10,halo\n4,2,2,5,\n5,3,4,5,lj\n")

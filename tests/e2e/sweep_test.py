@@ -30,6 +30,29 @@ class Sweep(unittest.TestCase):
         with open(self.folder / file, newline="") as table:
             return list(csv.DictReader(table))
 
+    def test_what_would_be_lost_is_refused(self):
+        for words, reason in ((["--vary", "routing=ecmp,ecmp"], "twice"),
+                              (["--seed", "5", "--seeds", "1..3"], "give one of the two"),
+                              (["--set", "seed=7", "--seeds", "1..3"], "give one of the two"),
+                              (["--vary", "output.directory=x,y"], "every run has a folder"),
+                              (["--set", "output.directory=zzz"], "every run has a folder"),
+                              (["--seed", "7", "--set", "seed=8"], "one field")):
+            with self.subTest(words=words):
+                self.assertIn(reason, self.weft("sweep", *BASE, *words, "-o", "S", "-q", status=2).stderr)
+
+    def test_more_seeds_begin_with_the_scenario_s(self):
+        self.weft("sweep", *BASE, "--seed", "10", "--until-ci", "90%", "-o", "S", "-q")
+        self.assertEqual([row["seed"] for row in self.rows("S/sweep.csv")], ["10", "11", "12"])
+
+    def test_figures_of_jobs_are_there(self):
+        (self.folder / "q.csv").write_text("id,submit,ranks,requested,runtime\na,0,3,10,10\nb,1,4,5,5\nc,2,1,8,8\n")
+        self.weft("sweep", "--job-list", "q.csv", "--time-scale", "1e6", "--network", "loggops", "--set", "nodes=4", "--vary",
+                  "scheduler=fcfs,easy", "-o", "S", "-q")
+        waited = {row["scheduler"]: float(row["job_waiting_ns"]) for row in self.rows("S/sweep.csv")}
+        # fcfs starts at 0, 10, 15; easy lets c go first, at 2.
+        self.assertAlmostEqual(waited["fcfs"], 1000 * (0 + 9 + 13) / 3, places=2)
+        self.assertAlmostEqual(waited["easy"], 1000 * (0 + 9 + 0) / 3, places=2)
+
     def test_points_are_what_sim_gives(self):
         self.weft("sweep", *BASE, "--vary", "routing=ecmp,spray", "--vary", "traffic=permutation:size=1MB,alltoall:size=10KB",
                   "--seeds", "1..3", "--prices", "modern", "-o", "S", "-q")

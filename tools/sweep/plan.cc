@@ -132,12 +132,30 @@ double parse_share(std::string_view text) {
   return value;
 }
 
+namespace {
+
+// One run done twice would pass for two, whose interval has no width.
+void check_repeats(const std::vector<Axis>& group) {
+  std::set<std::vector<std::string>> known;
+  for (std::size_t i = 0; i < group[0].values.size(); ++i) {
+    std::vector<std::string> values;
+    for (const Axis& axis : group) values.push_back(axis.values[i]);
+    if (known.insert(values).second) continue;
+    throw InputError(fmt::format("'{}' has the value '{}' twice; seeds repeat a run: --seeds 1..5",
+                                 group[0].field, group[0].values[i]));
+  }
+}
+
+}  // namespace
+
 void check_groups(const std::vector<std::vector<Axis>>& groups) {
   std::set<std::string> known;
   double points = 1;
   for (const std::vector<Axis>& group : groups) {
     for (const Axis& axis : group) {
       if (axis.field == "seed") throw InputError("seeds are varied by seeds, not as a field: --seeds 1..5");
+      if (axis.field == "output.directory")
+        throw InputError("output.directory can't be varied: every run has a folder in the sweep's (-o)");
       if (!known.insert(axis.field).second) throw InputError(fmt::format("'{}' is varied twice", axis.field));
       if (axis.values.empty()) throw InputError(fmt::format("'{}' is varied, but has no values", axis.field));
       if (axis.values.size() != group[0].values.size()) {
@@ -146,6 +164,7 @@ void check_groups(const std::vector<std::vector<Axis>>& groups) {
       }
     }
     if (group.empty()) throw InputError("a zip has no fields");
+    check_repeats(group);
     points *= static_cast<double>(group[0].values.size());
   }
   if (points > kMostPoints) {

@@ -96,7 +96,13 @@ const std::vector<Figure>& figures() {
                                                {"packets_dropped", "/packets/dropped"},
                                                {"ecn_marks", "/signals/ecn_mark"},
                                                {"retransmits", "/signals/retransmit"},
-                                               {"timeouts", "/signals/timeout"}};
+                                               {"timeouts", "/signals/timeout"},
+                                               {"job_waiting_ns", "/machine/mean_waiting_time_ns"},
+                                               {"job_turnaround_ns", "/machine/mean_turnaround_time_ns"},
+                                               {"job_stretch", "/machine/mean_stretch"},
+                                               {"job_slowdown", "/machine/mean_slowdown"},
+                                               {"job_fairness", "/machine/fairness"},
+                                               {"utilization", "/machine/utilization"}};
   return kFigures;
 }
 

@@ -16,7 +16,10 @@ TEST_CASE("figures of a job follow from its times") {
   CHECK(runtime(job) == Time::ns(400));
   CHECK(turnaround(job) == Time::ns(600));
   CHECK(stretch(job) == 1.5);
-  CHECK(bounded_slowdown(job) == 1);  // 600 ns are less than 10 s
+  Report report;
+  report.jobs = {job};
+  find_spans(report);
+  CHECK_FALSE(bounded_slowdown(report, job));  // of no job would it be another than 1
   CHECK_FALSE(slowdown(job));
   job.alone = Time::ns(100);
   CHECK_FALSE(slowdown(job));  // no run is done
@@ -26,7 +29,14 @@ TEST_CASE("figures of a job follow from its times") {
   job.finish = Time::ns(20'000'000'300);
   job.start = Time::ns(300);
   job.submit = Time();
-  CHECK(bounded_slowdown(job) == Approx(1 + 300e-9 / 20));
+  report.jobs = {job, {}};
+  report.jobs[1].status = JobStatus::kNotStarted;
+  report.makespan = job.finish;
+  find_spans(report);
+  CHECK(*bounded_slowdown(report, job) == Approx(1 + 300e-9 / 20));
+  CHECK(span_of_jobs(report) == Time::ns(20'000'000'000));
+  job.start = job.finish - Time::ns(600);
+  CHECK(*bounded_slowdown(report, job) == Approx(2).epsilon(1e-6));
 }
 
 TEST_CASE("Jain's index") {

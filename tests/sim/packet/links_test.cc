@@ -54,6 +54,38 @@ TEST_CASE("cut-through never sends faster than it receives") {
   REQUIRE(simulation.network.flows()[0].ideal == expected);
 }
 
+TEST_CASE("the ideal of packets on several ways is that of the quickest, whatever links are elsewhere") {
+  // Two ways from a to b, of 20 and 50 us; the links to c are shorter than any of theirs.
+  topologies::Topology topology("two ways");
+  const auto a = topology.add_host("a"), b = topology.add_host("b"), c = topology.add_host("c");
+  const auto in = topology.add_switch("in", 1, 0, kPipeline),
+             out = topology.add_switch("out", 1, 0, kPipeline);
+  const auto far = topology.add_switch("far", 1, 0, kPipeline),
+             near = topology.add_switch("near", 1, 0, kPipeline);
+  const auto other = topology.add_switch("other", 1, 0, Time());
+  const topologies::Link short_link{kRate, Time::ns(10)};
+  topology.add_link(a, in, short_link);
+  topology.add_link(out, b, short_link);
+  for (const auto& [middle, latency] : {std::pair(far, Time::us(25)), std::pair(near, Time::us(10))}) {
+    topology.add_link(in, middle, {kRate, latency});
+    topology.add_link(middle, out, {kRate, latency});
+  }
+  topology.add_link(out, other, {Bandwidth::gbps(1600), Time::ns(1)});
+  topology.add_link(other, c, short_link);
+  topology.finish();
+  for (const bool cut : {false, true}) {
+    CAPTURE(cut);
+    Simulation simulation(topology, {.policy = spray(), .config = cut ? cut_through() : PacketConfig()});
+    (void)simulation.send(0, 1, 100);
+    simulation.run();
+    const Time wire = kRate.serialization(100 + kHeader);
+    const Time expected = Time::us(20) + Time::ns(20) + kPipeline * 3 + (cut ? wire : wire * 4);
+    const results::Flow flow = simulation.network.flows()[0];
+    CHECK(flow.ideal == expected);
+    CHECK(flow.finish - flow.start >= expected);
+  }
+}
+
 TEST_CASE("wrong bits lose as many packets as their rate says, and all arrive in the end") {
   const auto topology = chain(1, kRate, kLatency, kPipeline);
   const double rate = 1e-6;

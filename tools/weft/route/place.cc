@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/placement/failed_hosts.h"
+#include "sim/placement/job_seed.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/route/place_report.h"
@@ -90,7 +91,7 @@ Variant place_all(const RoutedNetwork& network, const std::vector<PlacedJob>& jo
     const placement::Request request{.ranks = job.ranks,
                                      .ranks_per_node = job.ranks_per_node,
                                      .exchanges = job.exchanges,
-                                     .seed = seed + j};
+                                     .seed = placement::seed_of_job(seed, j)};
     placement::Outcome outcome;
     during(fmt::format("placing {} by {}", job.name, choice.name),
            [&] { outcome = placement::place(choice, request, machine); });

@@ -171,6 +171,9 @@ std::string checkpoints_text(const GoodputPlan& plan) {
       fmt::format("a checkpoint every {} ({} steps), which computing waits {} for", span_text(interval),
                   grouped(static_cast<double>(run.steps_between)), span_text(run.blocking_s));
   if (run.write_s > run.blocking_s) text += fmt::format(", safe after {}", span_text(run.write_s));
+  constexpr double kCentury = 100 * 365 * 86400.0;
+  if (plan.daly_s > kCentury)
+    return text + "; best: none, as nothing that fails takes what isn't held elsewhere\n";
   return text + fmt::format("; best: {} (Daly 2006), {} (Young 1974)\n", span_text(plan.daly_s),
                             span_text(plan.young_s));
 }

@@ -183,6 +183,10 @@ class Planner {
     if (!options_.replicas && !plan_.step.replicas)
       throw InputError("--elastic needs to know how many replicas there are: use --replicas");
     plan_.run.replicas = options_.replicas ? *options_.replicas : *plan_.step.replicas;
+    if (plan_.step.replicas && plan_.run.replicas > *plan_.step.replicas) {
+      throw InputError(fmt::format("--replicas is {}, but the run has {} of data parallelism",
+                                   plan_.run.replicas, *plan_.step.replicas));
+    }
     if (!options_.replicas) assume("{} replicas of data parallelism (--replicas)", plan_.run.replicas);
     plan_.run.reconfiguration_s = span_or(options_.reconfiguration, "--reconfiguration", 60,
                                           "to go on without a replica, or with it again, a guess");
@@ -209,6 +213,14 @@ class Planner {
              grouped(plan_.gpus), 100 * (1 - std::pow(1 - share, plan_.gpus)));
     }
     plan_.run.straggler_factor = 1 + (1 - undisturbed) * (factor - 1);
+  }
+
+  // How often a failure takes more than others hold: of replicas that go on, when all others are away.
+  double loss_rate() const {
+    const goodput::LongRun& run = plan_.run;
+    if (!run.elastic) return run.failure_rate;
+    const double away = std::min(1.0, run.failure_rate / run.replicas * run.repair_s);
+    return run.failure_rate * std::pow(away, run.replicas - 1);
   }
 
   // The time that one takes to be safe.
@@ -254,8 +266,7 @@ class Planner {
                         span_text(run.blocking_s), span_text(run.write_s)));
       }
     }
-    // Replicas that go on need no checkpoint; the interval is as if they did.
-    double rate = run.failure_rate;
+    double rate = loss_rate();
     if (run.link_failures == goodput::LinkFailures::kRestart) rate += run.link_rate;
     plan_.between_failures_s = rate > 0 ? 1 / rate : std::numeric_limits<double>::infinity();
     plan_.daly_s = goodput::daly_interval(run.blocking_s, plan_.between_failures_s);
@@ -266,6 +277,10 @@ class Planner {
     const double interval = is_auto ? std::max(plan_.daly_s, run.write_s - run.blocking_s)
                                     : parse_span(options_.checkpoint, "--checkpoint");
     if (std::isinf(interval)) return assume("nothing fails, so there are no checkpoints (--checkpoint)");
+    constexpr double kYear = 365 * 86400.0;
+    if (is_auto && run.elastic && interval > kYear) {
+      return assume("replicas go on with what others hold, so there are no checkpoints (--checkpoint)");
+    }
     const double steps = std::round(interval / (run.step_s * run.straggler_factor));
     run.steps_between = static_cast<std::uint64_t>(std::clamp(steps, 1.0, 1e15));
   }

@@ -38,10 +38,7 @@ struct Queue {
 };
 
 std::uint32_t nodes_of(const JobsOptions& options, const jobs::JobList& list) {
-  const std::uint32_t known = options.ranks_per_node > 1 || list.machine_processors == 0
-                                  ? list.machine_nodes
-                                  : list.machine_processors;
-  const std::uint32_t nodes = options.nodes.value_or(known);
+  const std::uint32_t nodes = options.nodes.value_or(jobs::nodes_of(list, options.ranks_per_node));
   if (nodes == 0) throw InputError(options.list + ": it doesn't say how many nodes there are: use --nodes");
   return nodes;
 }

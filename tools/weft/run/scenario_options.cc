@@ -67,6 +67,11 @@ std::string long_name(const Flag& flag) {
   return names.substr(names.find("--"));
 }
 
+// Each of these adds one.
+bool is_list(const std::string& path) {
+  return path == "job" || path == "job_list.model" || path == "fault" || path == "plugins";
+}
+
 bool is_output(const Flag& flag) { return long_name(flag) == "--output"; }
 
 }  // namespace
@@ -102,7 +107,17 @@ std::vector<sim::Setting> ScenarioOptions::settings() const {
     settings.push_back({"--job-model " + model, "job_list.model", model});
   }
   for (const std::string& fault : faults_) settings.push_back({"--fault " + fault, "fault", fault});
-  for (const std::string& set : sets_) settings.push_back(sim::parse_setting(set));
+  std::vector<sim::Setting> sets;
+  for (const std::string& set : sets_) {
+    const sim::Setting setting = sim::parse_setting(set);
+    // Which of the two counts would be a matter of taste.
+    const auto twice = std::ranges::find(settings, setting.path, &sim::Setting::path);
+    if (twice != settings.end() && !is_list(setting.path)) {
+      throw InputError(fmt::format("--set {} and {}: one field, so give one of the two", set, twice->flag));
+    }
+    sets.push_back(setting);
+  }
+  settings.insert(settings.end(), sets.begin(), sets.end());
   if (baseline_) settings.push_back({"--baseline", "output.baseline", "true"});
   if (interference_) settings.push_back({"--interference", "output.interference", "true"});
   if (no_flows_) settings.push_back({"--no-flows", "output.flows", "false"});

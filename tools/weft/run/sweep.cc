@@ -106,6 +106,12 @@ class Sweep {
       : plan_(plan), fields_(sweep::fields_of(plan.groups)), maker_(plugins_of(plan, options), prices(plan)) {
     for (const std::string& set : plan.sets) common_.push_back(sim::parse_setting(set));
     for (const sim::Setting& each : options.scenario.settings()) common_.push_back(each);
+    for (const sim::Setting& each : common_) {
+      if (each.path == "output.directory")
+        throw InputError(each.flag + ": every run has a folder in the sweep's (-o)");
+      if (each.path == "seed" && !plan.seeds.empty())
+        throw InputError(fmt::format("{} and seeds {}: give one of the two", each.flag, plan.seeds));
+    }
   }
 
   const std::vector<std::string>& fields() const { return fields_; }
@@ -136,13 +142,14 @@ std::vector<sweep::Point> first_points(Sweep& sweep, const sweep::Plan& plan) {
        plan.seeds.empty() ? std::vector<std::uint64_t>() : sweep::parse_seeds(plan.seeds)) {
     seeds.emplace_back(seed);
   }
+  const auto combinations = sweep::combinations_of(plan.groups);
   if (plan.until_ci > 0) {
-    std::uint64_t next = 1;
+    // From the scenario's own on.
+    std::uint64_t next = seeds.empty() ? sweep.point(combinations.front(), std::nullopt).seed : 0;
     for (const auto& seed : seeds) next = std::max(next, *seed + 1);
     while (seeds.size() < kLeastSeeds) seeds.emplace_back(next++);
   }
   if (seeds.empty()) seeds.emplace_back();
-  const auto combinations = sweep::combinations_of(plan.groups);
   if (combinations.size() * seeds.size() > sweep::kMostPoints) {
     throw InputError(fmt::format("these are {} runs; {} are the most", combinations.size() * seeds.size(),
                                  sweep::kMostPoints));

@@ -177,8 +177,9 @@ TEST_CASE("LogGOPS keeps its own protocol and takes the profile") {
   CHECK(found.profile == "openmpi");
   const Packed packed(kOpenMpi);
   const results::Report report = run("", packed.program());
-  REQUIRE(report.warnings.size() == 1);
+  REQUIRE(report.warnings.size() == 2);
   CHECK_THAT(report.warnings[0], Contains("collectives profile openmpi, from"));
+  CHECK_THAT(report.warnings[1], Contains("LogGOPSim's defaults, NICs of 1.33 Gb/s and 2.5us"));
   CHECK(report.protocol.empty());
   CHECK(report.connections.empty());
 }

@@ -1,0 +1,138 @@
+#include "sim/packet/least_times.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace weft::sim::packet {
+
+Time LeastTimes::one_way(std::span<const ChannelId> nic_channels, HostId destination_host, std::uint32_t hops,
+                         std::uint32_t packet_bytes, std::uint32_t packets, std::uint32_t last_bytes) {
+  const topologies::Topology& topology = channels_.topology;
+  std::int64_t bps = 0;
+  for (const ChannelId c : nic_channels) bps += topology.channels()[c].rate.bps();
+  Bandwidth at_end;
+  std::int64_t last_ps = INT64_MAX;
+  for (const std::uint32_t c : topology.out_channels(topology.host(destination_host))) {
+    const ChannelId in = opposite(ChannelId(c));
+    at_end = std::max(at_end, topology.channels()[in].rate);
+    last_ps = std::min(last_ps, delay_ps(in));
+  }
+  Middle way = quickest(nic_channels, destination_host, hops, packet_bytes);
+  if (hops > 1) way.delay_ps += last_ps;
+  // Gives the time that a packet still takes whose last bit has left its NIC. Headers alone don't slow one
+  // down that is cut through.
+  const auto rest = [&](std::uint32_t bytes) {
+    if (hops == 1 || channels_.cuts_through()) return way.delay_ps;
+    return static_cast<std::int64_t>(way.cost(bytes)) + at_end.serialization(bytes).ps();
+  };
+  const Bandwidth out = Bandwidth::bps(bps);
+  const std::uint64_t full = std::uint64_t{packets - 1} * packet_bytes;
+  std::int64_t least_ps = out.serialization(full + last_bytes).ps() + rest(last_bytes);
+  if (packets > 1) least_ps = std::max(least_ps, out.serialization(full).ps() + rest(packet_bytes));
+  if (out > channels_.switch_links.slowest) {
+    const Bandwidth step = least_step(nic_channels, destination_host);
+    // All but one packet have passed there before one has its whole way.
+    const std::int64_t behind = out.serialization(last_bytes).ps() + rest(last_bytes);
+    least_ps = std::max({least_ps, step.serialization(full + last_bytes).ps() + way.delay_ps,
+                         step.serialization(full).ps() + behind});
+  }
+  return Time::ps(least_ps);
+}
+
+// From the host on, without the last cable.
+LeastTimes::Middle LeastTimes::quickest(std::span<const ChannelId> nic_channels, HostId destination_host,
+                                        std::uint32_t hops, std::uint32_t packet_bytes) {
+  const Channels::SwitchLinks& links = channels_.switch_links;
+  Middle best{.delay_ps = INT64_MAX, .ps_per_byte = 0};
+  for (const ChannelId c : nic_channels) {
+    Middle way;
+    if (hops > 2 && links.alike) {
+      way.delay_ps = links.delay.ps() * (hops - 2);
+      way.ps_per_byte = static_cast<double>(hops - 2) * 8e12 / static_cast<double>(links.rate.bps());
+    } else if (hops > 2 && !channels_.ends[c].is_host()) {
+      way = between(channels_.ends[c].node(), destination_host, packet_bytes);
+    }
+    way.delay_ps += delay_ps(c);
+    if (best.delay_ps == INT64_MAX || way.cost(packet_bytes) < best.cost(packet_bytes)) best = way;
+  }
+  return best;
+}
+
+LeastTimes::Middle LeastTimes::between(NodeId from, HostId destination_host, std::uint32_t packet_bytes) {
+  const topologies::Topology& topology = channels_.topology;
+  const auto host = topology.host(destination_host);
+  const auto cables = topology.out_channels(host);
+  const std::uint32_t end = cables.size() == 1 ? topology.channels()[cables[0]].to : host;
+  const auto [place, fresh] = known_.try_emplace(std::uint64_t{from} << 32 | end);
+  if (fresh) place->second = search(from, destination_host, packet_bytes);
+  return place->second;
+}
+
+// All shortest paths at once, a link further with each round.
+LeastTimes::Middle LeastTimes::search(NodeId from, HostId destination_host, std::uint32_t packet_bytes) {
+  const std::uint32_t bytes = channels_.cuts_through() ? 0 : packet_bytes;
+  const auto quicker = [&](const Reached& a, const Reached& b) {
+    return a.node != b.node ? a.node < b.node : a.way.cost(bytes) < b.way.cost(bytes);
+  };
+  Middle best;
+  double least = std::numeric_limits<double>::infinity();
+  here_.assign(1, {from, {}});
+  while (!here_.empty()) {
+    next_.clear();
+    for (const Reached& at : here_) {
+      for (const std::uint32_t candidate : channels_.original_table.candidates(at.node, destination_host)) {
+        const ChannelId c{candidate};
+        if (channels_.ends[c].is_host()) {
+          if (at.way.cost(bytes) >= least) continue;
+          best = at.way;
+          least = best.cost(bytes);
+          continue;
+        }
+        const auto bps = static_cast<double>(channels_.topology.channels()[c].rate.bps());
+        next_.push_back(
+            {channels_.ends[c].node(), {at.way.delay_ps + delay_ps(c), at.way.ps_per_byte + 8e12 / bps}});
+      }
+    }
+    std::ranges::sort(next_, quicker);
+    const auto repeated = std::ranges::unique(next_, {}, &Reached::node);
+    next_.erase(repeated.begin(), repeated.end());
+    std::swap(here_, next_);
+  }
+  return best;
+}
+
+// The delay of a cable and of the pipeline of the switch at its end.
+std::int64_t LeastTimes::delay_ps(ChannelId c) const {
+  const topologies::Channel& wire = channels_.topology.channels()[c];
+  const topologies::Node& end = channels_.topology.node(wire.to);
+  return wire.latency.ps() + (end.kind == topologies::NodeKind::kHost ? 0 : end.switch_latency.ps());
+}
+
+// The least that the links of a step of the shortest paths carry together, from the ends of these NICs on.
+Bandwidth LeastTimes::least_step(std::span<const ChannelId> nic_channels, HostId destination_host) {
+  const topologies::Topology& topology = channels_.topology;
+  const auto target = NodeId{static_cast<std::uint32_t>(topology.host(destination_host))};
+  std::int64_t least_bps = INT64_MAX;
+  step_.clear();
+  for (const ChannelId c : nic_channels) step_.push_back(channels_.ends[c].node());
+  while (std::ranges::find(step_, target) == step_.end()) {
+    std::int64_t bps = 0;
+    next_step_.clear();
+    for (const NodeId at : step_) {
+      for (const std::uint32_t c : channels_.original_table.candidates(at, destination_host)) {
+        bps += topology.channels()[c].rate.bps();
+        next_step_.push_back(channels_.ends[ChannelId(c)].node());
+      }
+    }
+    if (next_step_.empty()) break;  // no way; told where it is taken
+    least_bps = std::min(least_bps, bps);
+    std::ranges::sort(next_step_);
+    const auto repeated = std::ranges::unique(next_step_);
+    next_step_.erase(repeated.begin(), repeated.end());
+    std::swap(step_, next_step_);
+  }
+  return Bandwidth::bps(least_bps);
+}
+
+}  // namespace weft::sim::packet

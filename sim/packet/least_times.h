@@ -1,0 +1,52 @@
+// The shortest time in which a message can be there whose packets take different paths.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/packet/channels.h"
+
+namespace weft::sim::packet {
+
+// One partition's, as it remembers what it has found.
+class LeastTimes {
+ public:
+  explicit LeastTimes(const Channels& channels) : channels_(channels) {}
+
+  // No message can be there sooner whose packets leave by any of these NICs and take any shortest path, of
+  // `hops` links: all that is sent has to leave them, and to pass the links of each step of these paths, and
+  // what leaves last has the quickest of them before it. `packet_bytes`: of all packets but the last, on the
+  // wire.
+  Time one_way(std::span<const ChannelId> nic_channels, HostId destination_host, std::uint32_t hops,
+               std::uint32_t packet_bytes, std::uint32_t packets, std::uint32_t last_bytes);
+
+ private:
+  // Between the switch at a NIC's end and the last cable: the delay, and what a byte takes where switches
+  // store what they forward.
+  struct Middle {
+    std::int64_t delay_ps = 0;
+    double ps_per_byte = 0;
+    double cost(std::uint32_t bytes) const { return static_cast<double>(delay_ps) + ps_per_byte * bytes; }
+  };
+  struct Reached {
+    NodeId node{0};
+    Middle way;
+  };
+
+  Middle quickest(std::span<const ChannelId> nic_channels, HostId destination_host, std::uint32_t hops,
+                  std::uint32_t packet_bytes);
+  Middle between(NodeId from, HostId destination_host, std::uint32_t packet_bytes);
+  Middle search(NodeId from, HostId destination_host, std::uint32_t packet_bytes);
+  std::int64_t delay_ps(ChannelId c) const;
+  Bandwidth least_step(std::span<const ChannelId> nic_channels, HostId destination_host);
+
+  const Channels& channels_;
+  std::vector<Reached> here_, next_;
+  std::vector<NodeId> step_, next_step_;
+  // By the first switch, and by the last where that is the only one of the destination, else by this.
+  std::unordered_map<std::uint64_t, Middle> known_;
+};
+
+}  // namespace weft::sim::packet
