@@ -154,8 +154,9 @@ void WeightedPaths::starts(std::uint32_t, std::uint32_t, std::vector<PathStart>&
 
 void WeightedPaths::steps(topologies::Vertex at, PathState state, std::uint32_t host,
                           std::vector<PathStep>& steps) const {
-  const Candidates next = table_.candidates(at, host);
-  const std::vector<double> capacities = weights_.capacities(host, {next.data(), next.size()});
+  std::call_once(once_, [this] { weights_ = std::make_unique<const PathWeights>(setup_); });
+  const Candidates next = setup_.table.candidates(at, host);
+  const std::vector<double> capacities = weights_->capacities(host, {next.data(), next.size()});
   double sum = 0;
   for (const double capacity : capacities) sum += capacity;
   constexpr double kNothing = 1e-6;  // set_rate_shares() leaves a bit a second

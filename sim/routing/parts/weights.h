@@ -82,15 +82,21 @@ class PathWeights {
 // tells, is left out.
 class WeightedPaths final : public PathModel {
  public:
-  explicit WeightedPaths(const PlanSetup& setup) : table_(setup.table), weights_(setup) {}
+  explicit WeightedPaths(const PlanSetup& setup)
+      : rate_shares_(setup.rate_shares.begin(), setup.rate_shares.end()), setup_(setup) {
+    setup_.rate_shares = rate_shares_;
+  }
   void starts(std::uint32_t source, std::uint32_t destination, std::vector<PathStart>& starts) const override;
   void steps(topologies::Vertex at, PathState state, std::uint32_t host,
              std::vector<PathStep>& steps) const override;
   bool tells_hosts_apart() const override { return false; }
 
  private:
-  const RoutingTable& table_;
-  PathWeights weights_;
+  const std::vector<double> rate_shares_;
+  PlanSetup setup_;
+  // Made when it is first needed: it takes up to 64 MB, and some only ask whether there are paths.
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<const PathWeights> weights_;
 };
 
 std::unique_ptr<PathModel> weighted_paths(const PlanSetup& setup);
