@@ -23,6 +23,10 @@ class LogRecorder final : public Recorder {
 
   Observer* observer() override { return &log_; }
   void close() override { log_.close(); }
+  std::string remark() const override {
+    if constexpr (requires { log_.remark(); }) return log_.remark();
+    return "";
+  }
 
  private:
   Log log_;

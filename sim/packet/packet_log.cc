@@ -96,8 +96,17 @@ std::string PacketLog::channel_name(std::uint32_t channel) const {
   return topology_.node(wire.from).name + " -> " + topology_.node(wire.to).name;
 }
 
+std::string PacketLog::remark() const {
+  if (!is_empty_) return "";
+  const bool one = selection_.which != FlowSelection::kAll;
+  return fmt::format("packets.csv has no rows: {} sent {} {}", host_name(selection_.source),
+                     one ? fmt::format("fewer than {} messages to", selection_.which + 1) : "nothing to",
+                     host_name(selection_.destination));
+}
+
 void PacketLog::row(Time now, std::string_view event, std::string_view place, const Sighting& packet,
                     std::string_view departure) {
+  is_empty_ = false;
   file_.print("{},{},{},{},{},{:d},{},{:d},{}\n", to_ns_string(now), event, place, packet.flow_number,
               packet.number, packet.ack, packet.bytes, packet.marked, departure);
 }

@@ -39,6 +39,8 @@ class PacketLog final : public Observer {
   void on_arrive(Time now, std::uint32_t channel, const Sighting& packet) override;
   void on_deliver(Time now, const Sighting& packet) override;
   void close() { file_.close(); }
+  // Says that there was nothing to log.
+  std::string remark() const;
 
  private:
   bool wanted(const Sighting& packet) const;
@@ -51,6 +53,7 @@ class PacketLog final : public Observer {
   const FlowSelection selection_;
   std::set<std::uint32_t> seen_;  // numbers of the pair's flows, until the one that is wanted comes
   std::int64_t number_ = -1;      // of that one, among the flows of its source
+  bool is_empty_ = true;
   results::OutputFile file_;
 };
 

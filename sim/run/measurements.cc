@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <string>
+#include <utility>
 
 #include "sim/run/sinks.h"
 #include "sim/units/input_error.h"
@@ -112,8 +113,11 @@ Measurements::Measurements(const SinkRequest& request)
 
 Measurements::~Measurements() = default;
 
-void Measurements::close() {
-  for (const auto& recorder : recorders_) recorder->close();
+void Measurements::close(std::vector<std::string>& warnings) {
+  for (const auto& recorder : recorders_) {
+    recorder->close();
+    if (std::string remark = recorder->remark(); !remark.empty()) warnings.push_back(std::move(remark));
+  }
 }
 
 }  // namespace weft::sim

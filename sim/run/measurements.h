@@ -29,8 +29,8 @@ class Measurements {
   // network runs in one partition.
   packet::Observer* observer() { return observer_; }
   results::Series* series() { return series_ ? &*series_ : nullptr; }
-  // After the run, and after Series::finish().
-  void close();
+  // After the run, and after Series::finish(). Adds what recorders have to say.
+  void close(std::vector<std::string>& warnings);
 
  private:
   class SampleTee;

@@ -39,6 +39,8 @@ class Recorder {
   virtual results::SeriesSink* samples() { return nullptr; }
   // After the run. Throws InputError if something could not be written.
   virtual void close() {}
+  // What there is to say of what was asked for, a sentence, once it is closed; "": nothing.
+  virtual std::string remark() const { return ""; }
 };
 
 // A file that a sink leaves in the folder of the results.

@@ -86,6 +86,17 @@ def read_frame(frame):
 
 
 class Measurements(unittest.TestCase):
+    def test_an_empty_packet_log_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for pair, words in (("0-1", "host 0 sent nothing to host 1"), ("1-0#5", "host 1 sent fewer than 6 messages to host 0"),
+                                ("1-0", None)):
+                results = run(folder, "--packet-log", pair)
+                told = [text for text in json.loads((results / "summary.json").read_text())["warnings"] if "packets.csv" in text]
+                self.assertEqual(len(told), 1 if words else 0, told)
+                self.assertEqual(rows(results / "packets.csv") == [], bool(words))
+                if words:
+                    self.assertIn(words, told[0])
+
     def test_samples_add_up_to_the_totals(self):
         with tempfile.TemporaryDirectory() as folder:
             results = run(folder, "--sample", "777ns", "--sample-links", "all")
