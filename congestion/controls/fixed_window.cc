@@ -17,11 +17,14 @@ class FixedWindow final : public Sender {
   FixedWindow(const FlowInfo& flow, const Settings& settings) {
     allowed_.window_bytes = static_cast<std::uint64_t>(settings.packets) * flow.mtu_bytes;
     if (!settings.automatic) return;
-    // Networks without congestion control have no windows: these keep no link idle.
+    // Networks without congestion control have no windows: these keep no link idle. Receivers that acknowledge
+    // several packets at once (ack_every) hold back the ACKs of up to an eighth of a window, as senders ask for
+    // eight in each.
+    constexpr double kAnswered = 7.0 / 8;
     const Time longest = std::max(flow.longest_rtt, flow.base_rtt);
     const double bdp = static_cast<double>(flow.bdp_bytes) * longest.seconds() /
                        std::max(flow.base_rtt, Time::ps(1)).seconds();
-    allowed_.window_bytes = std::max(allowed_.window_bytes, static_cast<std::uint64_t>(bdp));
+    allowed_.window_bytes = std::max(allowed_.window_bytes, static_cast<std::uint64_t>(bdp / kAnswered));
   }
   void start(Time) override {}
   void on_ack(const Ack&) override {}
@@ -37,8 +40,8 @@ const Control& fixed_window() {
                .summary = "A constant number of packets in flight; no reaction to marks or losses.",
                .source = "textbook sliding window",
                .parameters = {{"packets", ParameterType::kInteger, "auto",
-                               "Window in full packets; auto: 100, or a bandwidth-delay product of the "
-                               "longest way where that is more.",
+                               "Window in full packets; auto: 100, or 8/7 of a bandwidth-delay product of "
+                               "the longest way, for ACKs held back, where that is more.",
                                from_to("1", "1000000000")}},
                .about =
                    "Goes by nothing: so many packets are in flight, whatever happens. Good as a yardstick, "

@@ -36,7 +36,7 @@ std::vector<ParameterSpec> NsccWindow::parameters() {
        "Queueing delay aimed at; auto: target_share of the network's RTT.", above("0")},
       {"target_share", ParameterType::kReal, "0.75",
        "Of the network's round trip, for the automatic target: 0.75 with trimming, 1 without.", above("0")},
-      {"initial_window", ParameterType::kInteger, "0", "First window in full packets; 0: the largest.",
+      {"initial_window", ParameterType::kInteger, "0", "First window in full packets, the largest at most; 0: that.",
        at_least("0")},
       {"largest_window", ParameterType::kReal, "1.5", "In bandwidth-delay products of the path.", above("0")},
       {"proportional_gain", ParameterType::kReal, "4",

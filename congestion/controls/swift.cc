@@ -14,6 +14,9 @@ namespace {
 // trip.
 constexpr double kBaseShare = 0.25;
 constexpr double kRangeBases = 5;  // htsim
+// The greatest window, unless given: more than anyone needs on paths of a datacenter, and on longer ones what
+// the path and as much again in queues hold.
+constexpr double kWindow = 1000, kWindowBdps = 2;
 
 class Swift final : public Sender {
  public:
@@ -26,7 +29,7 @@ class Swift final : public Sender {
           fs_max(parameters.real("fs_max")),
           endpoint_weight(parameters.real("endpoint_weight")),
           min_window(parameters.real("min_window")),
-          max_window(parameters.real("max_window")),
+          max_window(parameters.automatic("max_window") ? 0 : parameters.real("max_window")),
           base_target(time_or_zero(parameters, "base_target")),
           hop_target(time_or_zero(parameters, "hop_target")),
           fs_range(parameters.automatic("fs_range") ? Time::max() : parameters.time("fs_range")),
@@ -34,9 +37,15 @@ class Swift final : public Sender {
           reset_after(parameters.integer("reset_after")),
           initial_packets(parameters.integer("initial_window")) {
       if (!(fs_max > fs_min)) parameters.fail("fs_max", "it must be above fs_min");
-      if (max_window < min_window) parameters.fail("max_window", "it must not be below min_window");
+      if (max_window > 0 && max_window < min_window) {
+        parameters.fail("max_window", "it must not be below min_window");
+      }
+      if (max_window > 0 && static_cast<double>(initial_packets) > max_window) {
+        parameters.fail("initial_window", "it must not be above max_window");
+      }
     }
-    double increase, beta, max_mdf, fs_min, fs_max, endpoint_weight, min_window, max_window;
+    double increase, beta, max_mdf, fs_min, fs_max, endpoint_weight, min_window;
+    double max_window;               // 0: worked out
     Time base_target, hop_target;    // 0: worked out
     Time fs_range, endpoint_target;  // max(): worked out
     std::int64_t reset_after;
@@ -55,8 +64,12 @@ class Swift final : public Sender {
         fs_alpha_(fs_range_ / (1 / std::sqrt(settings.fs_min) - 1 / std::sqrt(settings.fs_max))),
         fs_beta_(-fs_alpha_ / std::sqrt(settings.fs_max)),
         rtt_(flow.base_rtt) {
-    const double first = settings.initial_packets > 0 ? static_cast<double>(settings.initial_packets)
-                                                      : static_cast<double>(flow.bdp_bytes) / mtu_bytes_;
+    const double pipe = static_cast<double>(flow.bdp_bytes) / mtu_bytes_;
+    const double first =
+        settings.initial_packets > 0 ? static_cast<double>(settings.initial_packets) : pipe;
+    most_ = settings.max_window > 0 ? settings.max_window
+                                    : std::max({kWindow, kWindowBdps * pipe * longer(flow), settings.min_window,
+                                                static_cast<double>(settings.initial_packets)});
     fabric_.window = endpoint_.window = clamp(std::max(first, 1.0));
   }
 
@@ -100,9 +113,13 @@ class Swift final : public Sender {
   };
 
   static double fabric_rtt(const FlowInfo& flow) { return (flow.base_rtt - flow.host_delay).seconds(); }
+  // By how much the longest way that packets may take is longer than the one that the BDP is of.
+  static double longer(const FlowInfo& flow) {
+    return std::max(flow.longest_rtt, flow.base_rtt).seconds() / std::max(flow.base_rtt, Time::ps(1)).seconds();
+  }
   double window() const { return std::min(fabric_.window, endpoint_.window); }
   double clamp(double packets) const {
-    return std::clamp(packets, settings_.min_window, settings_.max_window);
+    return std::clamp(packets, settings_.min_window, most_);
   }
   // Section 3.1: base, hops, and more for small windows, which many flows share.
   double target(std::uint32_t hops) const {
@@ -138,6 +155,7 @@ class Swift final : public Sender {
 
   const Settings& settings_;  // of the factory, which lives longer
   double mtu_bytes_;
+  double most_ = 0;                                                  // packets
   double base_target_, hop_target_, fs_range_, fs_alpha_, fs_beta_;  // seconds
   Time rtt_;
   Window fabric_, endpoint_;
@@ -177,7 +195,10 @@ const Control& swift() {
                 {"endpoint_weight", ParameterType::kReal, "0.125", "Weight of the newest delay of the hosts.",
                  above("0").up_to("1")},
                 {"min_window", ParameterType::kReal, "0.01", "In packets.", above("0")},
-                {"max_window", ParameterType::kReal, "1000", "In packets.", from_to("1", "1e9")},
+                {"max_window", ParameterType::kReal, "auto",
+                 "In packets; auto: 1000, or two bandwidth-delay products of the longest way where that is "
+                 "more.",
+                 from_to("1", "1e9")},
                 {"reset_after", ParameterType::kInteger, "5",
                  "Timeouts in a row after which the window is the least.", at_least("1")},
                 {"initial_window", ParameterType::kInteger, "0",

@@ -62,6 +62,30 @@ TEST_CASE("ACKs for several packets under every control") {
   }
 }
 
+// How much the way holds, from 14 packets to 500, decides what a window of just that loses. What is held back
+// is less than an eighth of it.
+TEST_CASE("ACKs for several packets, over paths of any length") {
+  for (const congestion::Control& control : congestion::controls()) {
+    for (const char* latency : {"1us", "3us", "10us", "40us"}) {
+      const auto took = [&](int ack_every) {
+        const Completion c = complete(
+            fmt::format(R"(topology {{ single_switch {{ hosts: 2 link: "100Gbps" latency: "{}" }} }}
+                           congestion {{ {} {{}} }} network {{ packet {{ ack_every: {} }} }})",
+                        latency, control.info.name, ack_every),
+            2, {{1, 0, 40'000'000}});
+        return c.longest();
+      };
+      const double single = took(1);
+      for (const int ack_every : {4, 16, 64}) {
+        INFO(control.info.name << ", an ACK for " << ack_every << ", cables of " << latency);
+        const double left = single / took(ack_every);
+        CHECK(left > 7.0 / 8);
+        if (control.info.name == "fixed_window") CHECK(left > 0.998);
+      }
+    }
+  }
+}
+
 // Those that learn of a queue by its drops alone, or go by a rate that is measured from ACK to ACK: which
 // packets are dropped is chance, and an incast by itself may take half as long again.
 TEST_CASE("controls that want every ACK") {

@@ -168,6 +168,29 @@ TEST_CASE("Swift: default targets are of the network, without what passes in hos
   REQUIRE(flow.window() == near(100'010 * (1 - 0.8 / 16)));
 }
 
+TEST_CASE("Swift: the greatest window follows the path, the longest that packets may take") {
+  FlowInfo far = kFlow;
+  far.bdp_bytes = 2'000'000;  // 2,000 packets
+  const auto most = [](const FlowInfo& flow, std::map<std::string, std::string> given) {
+    DrivenSender sender("swift", given, flow);
+    sender->start(Time());
+    // Below the target, with the window in use, an ACK for a whole window adds a packet.
+    for (int i = 0; i < 20'000; ++i) {
+      const auto window = static_cast<std::uint64_t>(sender.window());
+      sender->on_ack({.now = Time::us(1), .rtt = Time::us(1), .bytes = window, .in_flight = window});
+    }
+    return sender.window();
+  };
+  CHECK(most(kFlow, {}) == 1'000'000);
+  CHECK(most(far, {}) == 4'000'000);
+  far.longest_rtt = far.base_rtt * 3;
+  CHECK(most(far, {}) == 12'000'000);
+  CHECK(most(far, {{"max_window", "1000"}}) == 1'000'000);
+  CHECK(most(kFlow, {{"initial_window", "5000"}}) == 5'000'000);
+  CHECK_THROWS_WITH(most(far, {{"initial_window", "5000"}, {"max_window", "1000"}}),
+                    Catch::Contains("initial_window") && Catch::Contains("max_window"));
+}
+
 TEST_CASE("Swift: impossible parameters are refused") {
   for (const auto& [name, value] : std::map<std::string, std::string>{{"ai", "0"},
                                                                       {"beta", "1.1"},

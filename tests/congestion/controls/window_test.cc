@@ -61,6 +61,15 @@ TEST_CASE("a fixed window stays as it is") {
   REQUIRE_THROWS_AS(Flow("fixed_window", {{"packets", "0"}}, kFlow), InputError);
 }
 
+TEST_CASE("a fixed window is for ACKs of the longest way, an eighth of which may be held back") {
+  REQUIRE(Flow("fixed_window", {}, kFlow).start() == 114'285);  // 7/8 of it are 100 KB
+  FlowInfo near = kFlow, detours = kFlow;
+  near.bdp_bytes = 80'000;
+  REQUIRE(Flow("fixed_window", {}, near).start() == 100'000);
+  detours.longest_rtt = Time::us(35);
+  REQUIRE(Flow("fixed_window", {}, detours).start() == 400'000);
+}
+
 TEST_CASE("DCTCP starts with the bandwidth-delay product, or as told, and never below one packet") {
   REQUIRE(Flow("dctcp", {}, kFlow).start() == 100'000);
   REQUIRE(Flow("dctcp", {{"initial_window", "3"}}, kFlow).start() == 3000);
