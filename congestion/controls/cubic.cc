@@ -115,6 +115,7 @@ const Control& cubic() {
                    "cube takes seconds."},
       .needs = {.used = Capability::kMark},
       .make_factory = SenderFactoryFor<Cubic>::make,
+      .caveat = kTcpCaveat,
       .wants_every_ack = true};
   return control;
 }

@@ -34,6 +34,7 @@ const Control& newreno() {
                         "regain a large window; long round trips get little."},
       .needs = {.used = Capability::kMark},
       .make_factory = SenderFactoryFor<NewReno>::make,
+      .caveat = kTcpCaveat,
       .wants_every_ack = true};
   return control;
 }

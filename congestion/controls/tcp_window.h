@@ -10,6 +10,11 @@
 
 namespace weft::congestion {
 
+// S. Floyd and V. Jacobson, "On traffic phase effects in packet-switched gateways", 1992.
+inline constexpr const char* kTcpCaveat =
+    "unfair where queues drop what doesn't fit (droptail): in step, a flow that comes later may get next to "
+    "nothing until others end; marks (--queue ecn) make shares even";
+
 struct TcpSettings {
   explicit TcpSettings(const Parameters& parameters)
       : initial_packets(parameters.integer("initial_window")), ecn(parameters.boolean("ecn")) {}

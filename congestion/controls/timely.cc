@@ -184,6 +184,9 @@ const Control& timely() {
                     "flight."},
       .needs = {.used = Capability::kLossless},
       .make_factory = SenderFactoryFor<Timely>::make,
+      .caveat =
+          "slow to come back from its first cut, which leaves a hundredth of the line rate: of two flows of "
+          "4 MB at 100 Gb/s that begin together, a link stays 70% idle, and 6% at 400 MB",
       .wants_every_ack = true};
   return control;
 }
