@@ -57,8 +57,7 @@ class Analyzer {
       }
     }
     if (wanted("bisection")) {
-      const std::uint32_t seeds = graph_.arcs() < 100'000 ? 8 : graph_.arcs() < 1'000'000 ? 2 : 1;
-      result_.bisection = bisection(graph_, seeds, options_.seed);
+      result_.bisection = bisection(graph_, options_.seed);
     }
     if (wanted("edge_load")) add_edge_load(uniform_demands(graph_));
     if (wanted("throughput")) add_throughputs();

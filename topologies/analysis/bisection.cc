@@ -181,30 +181,51 @@ std::vector<std::uint32_t> by_number(const RouterGraph& graph, const FlowNetwork
   return side;
 }
 
+// What the endpoints of the side that can send less can send, and what half of all can.
+std::pair<double, double> can_send(const RouterGraph& graph, const FlowNetwork& network, const Cut& cut) {
+  if (graph.leaving > 0) {
+    const double each = graph.leaving / graph.endpoints();
+    return {each * std::min(cut.endpoints(0), cut.endpoints(1)), graph.leaving / 2};
+  }
+  double sides[2] = {0, 0};
+  for (std::size_t t = 0; t < graph.terminals.size(); ++t) {
+    sides[cut.side(network.vertex_of[t])] += graph.terminals[t].rate;
+  }
+  return {std::min(sides[0], sides[1]), (sides[0] + sides[1]) / 2};
+}
+
 }  // namespace
+
+Bisection bisection(const RouterGraph& graph, std::uint64_t seed) {
+  const std::uint32_t seeds = graph.arcs() < 100'000 ? 8 : graph.arcs() < 1'000'000 ? 2 : 1;
+  return bisection(graph, seeds, seed);
+}
 
 Bisection bisection(const RouterGraph& graph, std::uint32_t seeds, std::uint64_t seed) {
   Bisection result;
-  if (graph.terminals.size() < 2) return result;
+  if (graph.terminals.size() < 2) {
+    result.switches = static_cast<std::uint32_t>(graph.terminals[0].ports.size());
+    return result;
+  }
   const FlowNetwork network = flow_network(graph);
   std::vector<std::uint32_t> weight(network.vertices(), 0);
-  double all = 0;
   std::uint32_t most = 0, least = graph.endpoints();
   for (std::size_t t = 0; t < graph.terminals.size(); ++t) {
     weight[network.vertex_of[t]] = graph.terminals[t].hosts;
-    all += graph.terminals[t].rate;
     most = std::max(most, graph.terminals[t].hosts);
     least = std::min(least, graph.terminals[t].hosts);
   }
   result.between_domains = graph.leaving > 0;
-  result.full = (result.between_domains ? graph.leaving : all) / 2;
   const WeightedGraph for_metis = weighted(network, weight);
   for (std::uint32_t i = 0; i <= seeds; ++i) {
     Cut cut(network, weight, i == 0 ? by_number(graph, network) : bisect(for_metis, seed + i));
     cut.improve();
     const double rate = cut.rate();
-    if (i > 0 && rate >= result.rate) continue;
+    const auto [full, half] = can_send(graph, network, cut);
+    if (i > 0 && rate / full >= result.share_of_full()) continue;
     result.rate = rate;
+    result.full = full;
+    result.half = half;
     result.back_rate = cut.rate(1);
     result.links = cut.links();
     result.side_of.clear();

@@ -107,6 +107,22 @@ void add_multiplicity(const Multiplicity& m, Table& table) {
   table.row("  pairs by paths", text + fmt::format("more: {:.1f}%", 100 * share(rest, m.all_pairs())));
 }
 
+// Of endpoints that no cut parts.
+std::string where_all_are(const Bisection& b) {
+  return b.switches == 1 ? "one switch" : fmt::format("the same {} switches", b.switches);
+}
+
+void add_bisection(const Bisection& b, Table& table) {
+  if (b.undivided()) return table.row("bisection", "none: all endpoints on " + where_all_are(b));
+  table.row("bisection", fmt::format("{} links, {} (cut found); at least {:.1f} links, {}", b.links,
+                                     rate_text(b.rate), b.least_links, rate_text(b.least_rate)));
+  std::string text = fmt::format("{:.1f}%", 100 * b.share_of_full());
+  if (b.between_domains) text += " of what half of the nodes can send to others";
+  const auto [least, most] = std::minmax(b.side[0], b.side[1]);
+  if (least < most) text += fmt::format(", {} against {} endpoints", most, least);
+  table.row("  of full bisection", text);
+}
+
 void add_resilience(const char* what, double least, double mean, const std::vector<Damage>& damages,
                     Table& table) {
   table.row(fmt::format("{} lost until parted", what),
@@ -152,14 +168,7 @@ std::string analysis_text(const Analysis& a) {
     table.row("algebraic connectivity", fmt::format("{:.4f}", s.algebraic_connectivity));
   }
   if (a.bisection) {
-    const Bisection& b = *a.bisection;
-    table.row("bisection", fmt::format("{} links, {} (cut found); at least {:.1f} links, {}", b.links,
-                                       rate_text(b.rate), b.least_links, rate_text(b.least_rate)));
-    if (b.full > 0) {
-      table.row("  of full bisection",
-                fmt::format("{:.1f}%{}", 100 * b.rate / b.full,
-                            b.between_domains ? " of what half of the nodes can send to others" : ""));
-    }
+    add_bisection(*a.bisection, table);
   }
   for (const auto& [name, load] : a.edge_load) {
     table.row("ECMP load, " + name, load_text(load));
@@ -191,6 +200,16 @@ namespace {
 
 using Cell = std::function<std::string(const Analysis&)>;
 
+std::string of_cut(const Analysis& a, std::string (*tell)(const Bisection&)) {
+  return a.bisection && !a.bisection->undivided() ? tell(*a.bisection) : "";
+}
+
+std::string sides_if_unequal(const Analysis& a) {
+  if (!a.bisection || a.bisection->side[0] == a.bisection->side[1]) return "";
+  const auto [least, most] = std::minmax(a.bisection->side[0], a.bisection->side[1]);
+  return fmt::format("{}:{}", most, least);
+}
+
 const std::vector<std::pair<const char*, Cell>>& comparison_rows() {
   static const std::vector<std::pair<const char*, Cell>> rows = {
       {"endpoints", [](const Analysis& a) { return fmt::format("{}", a.endpoints); }},
@@ -208,14 +227,17 @@ const std::vector<std::pair<const char*, Cell>>& comparison_rows() {
       {"spectral gap",
        [](const Analysis& a) { return a.spectrum ? fmt::format("{:.3f}", a.spectrum->gap) : ""; }},
       {"bisection, links",
-       [](const Analysis& a) { return a.bisection ? fmt::format("{}", a.bisection->links) : ""; }},
-      {"bisection, rate", [](const Analysis& a) { return a.bisection ? rate_text(a.bisection->rate) : ""; }},
+       [](const Analysis& a) {
+         if (a.bisection && a.bisection->undivided()) return where_all_are(*a.bisection);
+         return of_cut(a, [](const Bisection& b) { return fmt::format("{}", b.links); });
+       }},
+      {"bisection, rate",
+       [](const Analysis& a) { return of_cut(a, [](const Bisection& b) { return rate_text(b.rate); }); }},
       {"  of full",
        [](const Analysis& a) {
-         return a.bisection && a.bisection->full > 0
-                    ? fmt::format("{:.1f}%", 100 * a.bisection->rate / a.bisection->full)
-                    : "";
+         return of_cut(a, [](const Bisection& b) { return fmt::format("{:.1f}%", 100 * b.share_of_full()); });
        }},
+      {"  endpoints of sides", sides_if_unequal},
       {"ECMP saturation",
        [](const Analysis& a) {
          const auto at = a.edge_load.find("uniform");

@@ -66,11 +66,19 @@ Json spectrum_json(const Spectrum& s) {
 }
 
 Json bisection_json(const Bisection& b) {
+  if (b.undivided()) {
+    return {{"links", nullptr},
+            {"bps", nullptr},
+            {"links_lower_bound", nullptr},
+            {"bps_lower_bound", nullptr},
+            {"share_of_full", nullptr},
+            {"endpoints", nullptr}};
+  }
   return {{"links", b.links},
           {"bps", b.rate},
           {"links_lower_bound", b.least_links},
           {"bps_lower_bound", b.least_rate},
-          {"share_of_full", b.full > 0 ? b.rate / b.full : 0},
+          {"share_of_full", b.share_of_full()},
           {"endpoints", {b.side[0], b.side[1]}}};
 }
 

@@ -327,7 +327,44 @@ TEST_CASE("bisection: closed forms lie between the bounds, and the cut found rea
   const Bisection nodes = bisection(make_graph("scale_up:of=[fat_tree:k=4],node=dgx_h100"), 4, 1);
   CHECK(nodes.full == Approx(16 * 8 * 400e9 / 2));
   CHECK(bisection(make_graph("fat_tree:k=8,oversubscription=2"), 4, 1).rate / (2 * full.full) == Approx(0.5));
-  CHECK(bisection(make_graph("single_switch:hosts=4"), 4, 1).links == 0);
+  CHECK(full.even_rate() == full.rate);
+}
+
+TEST_CASE("bisection: non-blocking networks are full, whatever the number of their leaves") {
+  struct Row {
+    const char* choice;
+    std::uint32_t most, least;  // endpoints on either side
+    double share;
+    int links = 1;  // of an endpoint
+  };
+  const Row rows[] = {
+      {"leaf_spine:leaves=3,spines=8,hosts_per_leaf=8", 16, 8, 1},
+      {"leaf_spine:leaves=5,spines=8,hosts_per_leaf=8", 24, 16, 1},
+      {"leaf_spine:leaves=3,spines=4,hosts_per_leaf=8", 16, 8, 0.5},
+      {"leaf_spine:leaves=4,spines=4,hosts_per_leaf=8", 16, 16, 0.5},
+      {"rail_optimized:units=3,nodes=8", 16, 8, 1, 8},
+  };
+  for (const Row& row : rows) {
+    INFO(row.choice);
+    const RouterGraph graph = make_graph(row.choice);
+    const Bisection cut = bisection(graph);
+    CHECK(std::max(cut.side[0], cut.side[1]) == row.most);
+    CHECK(std::min(cut.side[0], cut.side[1]) == row.least);
+    CHECK(cut.share_of_full() == Approx(row.share));
+    CHECK(cut.rate == Approx(row.share * row.links * 4e11 * row.least));
+    CHECK(cut.even_rate() == Approx(row.share * row.links * 4e11 * graph.endpoints() / 2));
+  }
+}
+
+TEST_CASE("bisection: where all endpoints are on the same switches, there is none") {
+  CHECK(bisection(make_graph("single_switch:hosts=4")).switches == 1);
+  CHECK(bisection(make_graph("leaf_spine:leaves=1,spines=4,hosts_per_leaf=4")).switches == 1);
+  for (const char* choice : {"single_switch:hosts=4", "leaf_spine:leaves=1,spines=4,hosts_per_leaf=4"}) {
+    const Bisection cut = bisection(make_graph(choice));
+    CHECK(cut.undivided());
+    CHECK(cut.even_rate() == 0);
+  }
+  CHECK_FALSE(bisection(make_graph("leaf_spine:leaves=2,spines=4,hosts_per_leaf=4")).undivided());
 }
 
 TEST_CASE(

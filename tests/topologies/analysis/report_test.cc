@@ -44,6 +44,23 @@ TEST_CASE("JSON: what scripts rely on, and a value of each measure") {
   CHECK_FALSE(json.contains("left_out"));
 }
 
+TEST_CASE("bisection: unequal sides are told, and no cut is no number") {
+  const std::string odd = "leaf_spine:leaves=3,spines=8,hosts_per_leaf=8", star = "single_switch:hosts=4";
+  AnalysisOptions options;
+  options.only = {"bisection"};
+  CHECK_THAT(analysis_text(analyzed(odd, options)), Catch::Contains("100.0%, 16 against 8 endpoints\n"));
+  CHECK_THAT(analysis_text(analyzed("fat_tree:k=4", options)), !Catch::Contains("against"));
+  CHECK_THAT(analysis_text(analyzed(star, options)), Catch::Contains("none: all endpoints on one switch\n"));
+  CHECK_THAT(analysis_text(analyzed("leaf_spine:leaves=1,spines=4,hosts_per_leaf=4", options)), Catch::Contains("on one switch\n"));
+  const auto json = nlohmann::json::parse(analysis_json(analyzed(star, options)));
+  for (const char* key : {"links", "bps", "share_of_full"}) CHECK(json["bisection"][key].is_null());
+  const std::string both =
+      comparison_text(std::vector<Analysis>{analyzed(star, options), analyzed(odd, options)});
+  CHECK_THAT(both, Catch::Contains("\nbisection, links               one switch             8\n"));
+  CHECK_THAT(both, Catch::Contains("\n  endpoints of sides                    -          16:8\n"));
+  CHECK_THAT(both, Catch::Contains("\n  of full                               -        100.0%\n"));
+}
+
 TEST_CASE("analyses are repeatable and follow the seed") {
   AnalysisOptions options;
   const std::string once = analysis_json(analyzed("mesh:dims=5x5", options));

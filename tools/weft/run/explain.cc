@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,13 +90,13 @@ double host_bound(const results::Report& report, const topologies::Topology& top
 }
 
 // What crosses the narrowest cut found into two halves of the endpoints, in either direction. Any cut would
-// do for a bound. REQUIRES: the report has its rows of messages.
-double bisection_bound(const results::Report& report, const topologies::Topology& topology) {
-  constexpr std::uint32_t kPartitions = 8;
-  const topologies::Bisection cut = topologies::bisection(topologies::router_graph(topology), kPartitions, 1);
+// do for a bound. Nothing where one switch has all endpoints. REQUIRES: the report has its rows of messages.
+std::optional<double> bisection_bound(const results::Report& report, const topologies::Topology& topology) {
+  const topologies::Bisection cut = topologies::bisection(topologies::router_graph(topology));
+  if (cut.undivided()) return std::nullopt;
   std::array<double, 2> bytes = {0, 0};
   for (const results::Flow& flow : report.flows) {
-    if (std::max(flow.source, flow.destination) >= cut.side_of.size()) return 0;
+    if (std::max(flow.source, flow.destination) >= cut.side_of.size()) return std::nullopt;
     const bool from = cut.side_of[flow.source];
     if (from != cut.side_of[flow.destination]) bytes[from] += static_cast<double>(flow.bytes);
   }
@@ -112,7 +113,8 @@ Json bounds_of(const results::Report& report, const topologies::Topology* topolo
   double link = 0;
   for (const results::Link& each : report.links) link = std::max(link, ns(each.busy));
   bounds["link_ns"] = link;
-  if (!report.flows.empty()) bounds["bisection_ns"] = bisection_bound(report, *topology);
+  if (report.flows.empty()) return bounds;
+  if (const auto bound = bisection_bound(report, *topology)) bounds["bisection_ns"] = *bound;
   return bounds;
 }
 

@@ -38,7 +38,7 @@ Priced price(const topologies::Topology& network, const Analysis& analysis,
     priced.left_out = error.what();
     return priced;
   }
-  if (analysis.bisection) priced.worth.bisection_bps = analysis.bisection->rate;
+  if (analysis.bisection) priced.worth.bisection_bps = analysis.bisection->even_rate();
   for (const topologies::Throughput& t : analysis.throughput) {
     if (t.demands == "uniform") priced.worth.achieved_bps = t.theta * priced.bill.injection_bps;
   }

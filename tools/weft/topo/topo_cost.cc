@@ -58,9 +58,8 @@ void tell_cost(const Options& options) {
   const topologies::Bill bill = topologies::bill(topology, prices, options.planes);
   topologies::Worth worth;
   if (!options.no_bisection) {
-    constexpr std::uint32_t kPartitions = 4;
     worth.bisection_bps =
-        options.planes * topologies::bisection(topologies::router_graph(topology), kPartitions, 1).rate;
+        options.planes * topologies::bisection(topologies::router_graph(topology)).even_rate();
   }
   if (!options.achieved.empty())
     worth.achieved_bps = achieved_bps(options.achieved, topology, bill.injection_bps);
