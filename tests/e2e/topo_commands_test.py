@@ -164,6 +164,17 @@ class Topo(unittest.TestCase):
                     self.weft("topo", "gen", topology, "-o", name)
                     self.assertEqual(digest("RUN", *traffic, "--topology", "graph_file:file=" + name), known)
                     self.assertEqual(digest("AGAIN", "RUN/scenario.txtpb"), known)
+        # Routings that go by what the network is, beside its links.
+        traffic = ["--traffic", "permutation:size=64KB", "--fabric", "none"]
+        for topology, routing in (("dragonfly:p=2", "minimal"), ("dragonfly:p=2", "par"), ("megafly:p=2", "ugal"),
+                                  ("hyperx:dims=4x4", "dimension_order"), ("torus:dims=4x4", "dimension_order"),
+                                  ("hammingmesh:a=2,b=2,x=4,y=4", "hammingmesh"), ("cascade:g=2", "minimal"),
+                                  ("scale_up:of=[dragonfly:p=1],node=dgx_h100", "minimal")):
+            with self.subTest(topology=topology, routing=routing):
+                known = digest("KNOWN", *traffic, "--topology", topology, "--routing", routing)
+                self.assertNotIn("lost", self.out("topo", "gen", topology, "-o", "net.graphml"))
+                self.assertEqual(digest("RUN", *traffic, "--topology", "graph_file:file=net.graphml", "--routing", routing), known)
+                self.assertIn("lost in it", self.out("topo", "gen", topology, "-o", "net.edges"))
         with (self.folder / "RUN/links.csv").open(newline="") as file:
             self.assertGreater(len(list(csv.DictReader(file))), 0)
         self.weft("topo", "draw", "--load", "RUN", "--allow-files", "-o", "load.svg")
@@ -210,6 +221,15 @@ class Topo(unittest.TestCase):
         split = json.loads(self.out("topo", "cost", "slim_fly:q=5", "--json", "--no-bisection", "--switch", "8x800Gbps"))
         self.assertLess(split["cables"], cost["cables"])
         self.assertEqual(split["lines"][0]["ports"], 50 * 8)
+
+    def test_commands_agree_on_the_bisection(self):
+        for topology in ("hammingmesh:a=2,b=2,x=16,y=16", "leaf_spine:leaves=3,spines=8,hosts_per_leaf=8"):
+            cost = json.loads(self.out("topo", "cost", topology, "--json"))
+            compared = json.loads(self.out("topo", "compare", topology, "--json", "--only", "bisection"))[0]
+            self.assertEqual(cost["bisection_bps"], compared["cost"]["bisection_bps"])
+            self.assertEqual(cost["price_per_gbps_bisection"], compared["cost"]["price_per_gbps_bisection"])
+        # Not blocking: half of the 24 hosts' 400 Gb/s, though the cut is of 16 against 8.
+        self.assertAlmostEqual(cost["bisection_bps"], 12 * 400e9, delta=1)
 
     def test_pictures_are_svg(self):
         (self.folder / "odd.csv").write_text('c,<a>\n<a>,"b&"\n"b&",c\'\n')

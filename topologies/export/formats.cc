@@ -1,5 +1,7 @@
 #include "topologies/export/formats.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,6 +22,17 @@ std::string short_name(const Node& node) {
 
 std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// What GraphML says of the whole network, by the names of its attributes.
+std::vector<std::pair<std::string, std::string>> shape_values(const Topology& topology) {
+  std::vector<std::pair<std::string, std::string>> values;
+  if (topology.linked_groups()) values.emplace_back("linked_groups", "1");
+  if (!topology.grid().empty()) values.emplace_back("grid", fmt::format("{}", fmt::join(topology.grid(), "x")));
+  if (const BoardGrid& b = topology.boards(); !b.empty()) {
+    values.emplace_back("boards", fmt::format("{}x{}x{}x{}", b.x, b.y, b.a, b.b));
+  }
+  return values;
 }
 
 bool has_two_rates(const Link& link) { return link.back_rate > Bandwidth() && link.back_rate != link.rate; }
@@ -60,13 +73,34 @@ CableKind parse_cable(std::string_view name) {
   throw InputError(fmt::format("'{}' is not one of {}", name, known));
 }
 
+std::vector<std::string> shape_facts(const Topology& topology) {
+  std::vector<std::string> facts;
+  if (topology.linked_groups()) facts.emplace_back("that its groups are linked as in a dragonfly");
+  if (!topology.grid().empty()) {
+    facts.push_back(fmt::format("that its switches are a grid of {}", fmt::join(topology.grid(), "x")));
+  }
+  if (const BoardGrid& boards = topology.boards(); !boards.empty()) {
+    facts.push_back(fmt::format("that its hosts are on {} by {} boards of {} by {} each", boards.x, boards.y,
+                                boards.a, boards.b));
+  }
+  if (topology.has_domains()) facts.emplace_back("which of its hosts are inside of one machine");
+  return facts;
+}
+
+std::string lost_facts(const Topology& topology, const Format& format) {
+  const std::vector<std::string> facts = shape_facts(topology);
+  if (!format.loses_shape || facts.empty()) return "";
+  return fmt::format("{}: read back, the network may be routed otherwise (graphml holds all)",
+                     fmt::join(facts, ", "));
+}
+
 std::span<const Format> formats() {
   static const std::vector<Format> list = {
       {"graphml", "every attribute; weft reads it back", write_graphml},
       {"dot", "for Graphviz", write_dot},
-      {"edges", "one link a line", write_edges},
+      {"edges", "one link a line", write_edges, true},
       {"json", "every attribute, for scripts", write_json},
-      {"topo", "htsim's, for trees of two or three tiers", write_htsim_topo},
+      {"topo", "htsim's, for trees of two or three tiers", write_htsim_topo, true},
   };
   return list;
 }
@@ -127,7 +161,13 @@ void write_graphml(const Topology& topology, TextSink& out) {
                   [](const Edge& edge) { return has_two_rates(edge.link); })) {
     out.print("  <key id=\"back_rate\" for=\"edge\" attr.name=\"back_rate\" attr.type=\"long\"/>\n");
   }
+  const std::vector<std::pair<std::string, std::string>> shape = shape_values(topology);
+  for (const auto& [name, value] : shape) {
+    out.print("  <key id=\"{0}\" for=\"graph\" attr.name=\"{0}\" attr.type=\"{1}\"/>\n", name,
+              name == "linked_groups" ? "boolean" : "string");
+  }
   out.print("  <graph id=\"{}\" edgedefault=\"undirected\">\n", xml_text(topology.name()));
+  for (const auto& [name, value] : shape) out.print("    <data key=\"{}\">{}</data>\n", name, value);
   for (Vertex v = 0; v < topology.nodes(); ++v) {
     const Node& node = topology.node(v);
     out.print("    <node id=\"n{}\"><data key=\"kind\">{}</data><data key=\"name\">{}</data>", v,
@@ -202,8 +242,15 @@ void write_edges(const Topology& topology, TextSink& out) {
 }
 
 void write_json(const Topology& topology, TextSink& out) {
-  out.print("{{\n  \"name\": {},\n  \"hosts\": {},\n  \"switches\": {},\n  \"nodes\": [",
-            json_text(topology.name()), topology.hosts(), topology.switches());
+  out.print("{{\n  \"name\": {},\n  \"hosts\": {},\n  \"switches\": {},\n", json_text(topology.name()),
+            topology.hosts(), topology.switches());
+  if (topology.linked_groups()) out.print("  \"linked_groups\": true,\n");
+  if (!topology.grid().empty()) out.print("  \"grid\": [{}],\n", fmt::join(topology.grid(), ", "));
+  if (const BoardGrid& boards = topology.boards(); !boards.empty()) {
+    out.print("  \"boards\": {{\"x\": {}, \"y\": {}, \"a\": {}, \"b\": {}}},\n", boards.x, boards.y, boards.a,
+              boards.b);
+  }
+  out.print("  \"nodes\": [");
   for (Vertex v = 0; v < topology.nodes(); ++v) {
     const Node& node = topology.node(v);
     out.print("{}\n    {{\"id\": {}, \"kind\": \"{}\", \"index\": {}, \"name\": {}, \"tier\": {}, ",

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "topologies/export/text_sink.h"
 #include "topologies/graph/topology.h"
@@ -17,7 +18,14 @@ struct Format {
   // Writes all of the network and finishes the sink. Throws InputError that says why if the format can't
   // hold this network, before anything is written.
   void (*write)(const Topology& topology, TextSink& out);
+  bool loses_shape = false;  // weft reads it back, but without what shape_facts() tells
 };
+
+// What routing and placement know of this network beside its links, for people: "that its
+// switches are a grid of 4x4".
+std::vector<std::string> shape_facts(const Topology& topology);
+// A sentence about those of them that are lost when it is read back; "": none.
+std::string lost_facts(const Topology& topology, const Format& format);
 
 // In the order of the documentation.
 std::span<const Format> formats();

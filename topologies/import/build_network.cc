@@ -64,6 +64,7 @@ class Builder {
   void read_defaults();
   void check_defaults() const;
   void note_defaults(Topology& topology) const;
+  void set_shape(Topology& topology) const;
   Link cable(const ImportedLink& imported);
 
   ImportedGraph graph_;
@@ -314,6 +315,26 @@ void Builder::check_defaults() const {
   check("switch_latency", used_switch_latency_, "switch");
 }
 
+// What the file says of the whole network. Placement and drawing count on the numbers; routing looks itself
+// whether links are as a grid's.
+void Builder::set_shape(Topology& topology) const {
+  const auto check = [&](const char* what, std::uint64_t product, std::uint64_t there, const char* nodes) {
+    if (product == there) return;
+    fail(0, fmt::format("{} of the graph is for {} {}, but there are {}", what, product, nodes, there));
+  };
+  if (!graph_.grid.empty()) {
+    std::uint64_t points = 1;
+    for (const std::uint32_t size : graph_.grid) points *= size;
+    check("grid", points, topology.switches(), "switches");
+    topology.set_grid(graph_.grid);
+  }
+  if (const BoardGrid& boards = graph_.boards; !boards.empty()) {
+    check("boards", std::uint64_t{boards.x} * boards.y * boards.a * boards.b, topology.hosts(), "hosts");
+    topology.set_boards(boards);
+  }
+  if (graph_.linked_groups) topology.set_linked_groups();
+}
+
 Topology Builder::build(const std::string& name) {
   Topology topology(name);
   std::vector<Vertex> vertices;
@@ -361,6 +382,7 @@ Topology Builder::build(const std::string& name) {
   }
   check_defaults();
   note_defaults(topology);
+  set_shape(topology);
   topology.finish();
   return topology;
 }

@@ -36,6 +36,32 @@ float length_attribute(std::string_view text) {
   return static_cast<float>(*length);
 }
 
+// "4x4x2": whole numbers of 1 and more, whose product is no more than nodes may be.
+std::vector<std::uint32_t> sizes_attribute(const std::string& text) {
+  std::vector<std::uint32_t> sizes;
+  std::uint64_t product = 1;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find('x', from), text.size());
+    const std::optional<std::uint64_t> size = whole_number(text.substr(from, end - from));
+    if (!size || *size < 1 || *size > kMostImportedNodes || (product *= *size) > kMostImportedNodes) {
+      throw InputError(fmt::format("'{}' is not sizes like 4x4x2, of {} nodes at most", shortened(text),
+                                   kMostImportedNodes));
+    }
+    sizes.push_back(static_cast<std::uint32_t>(*size));
+    from = end + 1;
+  }
+  return sizes;
+}
+
+BoardGrid boards_attribute(const std::string& text) {
+  const std::vector<std::uint32_t> sizes = sizes_attribute(text);
+  if (sizes.size() != 4) {
+    throw InputError(
+        fmt::format("'{}' is not four sizes like 8x4x2x2: 8 by 4 boards, of 2 by 2 accelerators each", text));
+  }
+  return {.x = sizes[0], .y = sizes[1], .a = sizes[2], .b = sizes[3]};
+}
+
 // Bare numbers are picoseconds, as Weft writes them; no other program does.
 void check_bare_latency(std::string_view text) {
   const std::optional<double> number = finite_number(text);
@@ -55,6 +81,27 @@ std::optional<NodeKind> foreign_kind(std::string_view name, std::string_view tex
   if (word.size() > 1 && is_host_word(word)) return NodeKind::kHost;
   if (word.size() > 1 && is_switch_word(word)) return NodeKind::kSwitch;
   return std::nullopt;
+}
+
+std::optional<GraphField> graph_field(std::string_view name) {
+  if (name == "grid") return GraphField::kGrid;
+  if (name == "boards") return GraphField::kBoards;
+  if (name == "linked_groups") return GraphField::kLinkedGroups;
+  return std::nullopt;
+}
+
+void set_graph(ImportedGraph& graph, GraphField field, const std::string& text) {
+  switch (field) {
+    case GraphField::kGrid:
+      graph.grid = sizes_attribute(text);
+      return;
+    case GraphField::kBoards:
+      graph.boards = boards_attribute(text);
+      return;
+    case GraphField::kLinkedGroups:
+      graph.linked_groups = boolean_attribute(text);
+      return;
+  }
 }
 
 void set_node(ImportedNode& node, Field field, const std::string& text) {

@@ -60,6 +60,12 @@ inline constexpr std::array<FieldName, kFields> kFieldNames = {{
     {"loss", false},
 }};
 
+// Ours of the graph.
+enum class GraphField : std::uint8_t { kGrid, kBoards, kLinkedGroups };
+std::optional<GraphField> graph_field(std::string_view name);
+// Throws InputError without a place.
+void set_graph(ImportedGraph& graph, GraphField field, const std::string& text);
+
 // Puts the value where it belongs; that of a name or label is left to the reader. Throws InputError without a
 // place.
 void set_node(ImportedNode& node, Field field, const std::string& text);

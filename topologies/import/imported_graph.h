@@ -39,6 +39,10 @@ struct ImportedGraph {
   std::string file;  // its path, for messages
   std::vector<ImportedNode> nodes;
   std::vector<ImportedLink> links;
+  // Of the whole network, as Topology::set_grid and the like have them.
+  std::vector<std::uint32_t> grid;
+  BoardGrid boards;
+  bool linked_groups = false;
   // What the file doesn't say and was guessed, and what it says and was not read: sentences for users.
   std::vector<std::string> assumed, unread;
 };

@@ -109,6 +109,7 @@ class GraphmlReader {
   bool has_graph_ = false, in_node_ = false;
   std::vector<std::pair<std::string, std::string>> foreign_;  // names and values, of the node or edge
   std::map<std::string, std::string> graph_units_;            // of the graph: "delay", "ms"
+  std::set<std::string> graph_fields_;                        // ours of the graph that were given
   std::set<std::string> units_;                               // what edges have units of: "link speed"
   bool has_elements_ = false;                                 // in the data element that is open
   LinkValues values_;
@@ -341,12 +342,21 @@ void GraphmlReader::end_data() {
   apply(field, boost::algorithm::trim_copy(text_));
 }
 
-// Data of ports, and of the graph: of these, units of others are read, as fnss writes them.
+// Data of ports, and of the graph: of these, ours are read, and units of others, as fnss writes them.
 void GraphmlReader::end_unused(Element parent) {
   const auto found = keys_.find(key_);
   const std::string name = found == keys_.end() ? key_ : found->second.name;
   const std::string text = boost::algorithm::trim_copy(text_);
-  if (const std::string of = meaning_of(name).unit_of; parent == Element::kGraph && !of.empty()) {
+  const std::optional<GraphField> field =
+      parent == Element::kGraph && !values_.ignores(name) ? graph_field(name) : std::nullopt;
+  if (field) {
+    if (!graph_fields_.insert(name).second) fail(fmt::format("'{}' of the graph is given twice", name));
+    try {
+      set_graph(graph_, *field, text);
+    } catch (const InputError& error) {
+      fail(fmt::format("{} of the graph: {}", name, error.what()));
+    }
+  } else if (const std::string of = meaning_of(name).unit_of; parent == Element::kGraph && !of.empty()) {
     graph_units_[of] = text;
   } else if (!text.empty() && (parent == Element::kPort || meaning_of(name).meaning != Meaning::kOther)) {
     values_.skip(fmt::format("{} of {}", name, parent == Element::kPort ? "ports" : "the graph"));

@@ -162,6 +162,7 @@ void NicNetwork::unfold() {
     own_topology_.add_link(end(edge.from, 2 * e), end(edge.to, 2 * e + 1), edge.link);
   }
   own_topology_.set_grid(given_.grid());
+  own_topology_.set_boards(given_.boards());
   if (given_.linked_groups()) own_topology_.set_linked_groups();
   own_topology_.finish_in_parts();
   own_table_ = std::make_unique<const RoutingTable>(own_topology_);

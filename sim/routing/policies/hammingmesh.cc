@@ -35,13 +35,12 @@ class Boards {
   };
 
   explicit Boards(const Topology& topology) : ways_(topology.channels().size(), Way::kElsewhere) {
-    const ModuleChoice shape = parse_module_choice(topology.name());
-    if (shape.name != "hammingmesh") {
+    if (topology.boards().empty()) {
       throw InputError(
           fmt::format("hammingmesh is for the topology of that name, with its boards and lines; this is {}",
                       topology.name()));
     }
-    const bool has_rows = shape.given.at("b") != "1";
+    const bool has_rows = topology.boards().b != 1;
     const auto is_accelerator = [](const Node& node) {
       return node.kind == topologies::NodeKind::kSwitch && node.in_host;
     };

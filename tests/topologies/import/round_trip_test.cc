@@ -26,6 +26,9 @@ std::vector<std::string> networks() {
       "cascade:g=2",
       "tofu:x=2,y=2,z=1",
       "leaf_spine:leaves=3,spines=2,hosts_per_leaf=2,links_per_pair=3,link=1.5Tbps",
+      "megafly:p=2",
+      "hammingmesh:a=2,b=3,x=4,y=2",
+      "scale_up:of=[dragonfly:p=1],node=dgx_h100",
   };
   for (const Family& family : families()) {
     if (family.size_for != nullptr) list.push_back(family.info.name + ":endpoints=40");
@@ -80,7 +83,18 @@ void check_same_links(const Topology& read, const Topology& written, std::size_t
   }
 }
 
+// What routing and placement know beside nodes and links.
+void check_same_shape(const Topology& read, const Topology& written) {
+  REQUIRE(read.linked_groups() == written.linked_groups());
+  REQUIRE(read.grid() == written.grid());
+  const BoardGrid &here = read.boards(), &there = written.boards();
+  REQUIRE(std::tuple(here.x, here.y, here.a, here.b) == std::tuple(there.x, there.y, there.a, there.b));
+  REQUIRE(read.has_domains() == written.has_domains());
+  REQUIRE(read.in_parts() == written.in_parts());
+}
+
 void check_same(const Topology& read, const Topology& written) {
+  check_same_shape(read, written);
   REQUIRE(read.nodes() == written.nodes());
   for (Vertex v = 0; v < read.nodes(); ++v) {
     const Node &here = read.node(v), &there = written.node(v);
@@ -137,6 +151,46 @@ TEST_CASE("round trip: GraphML brings back every attribute of every family") {
     INFO(written.name());
     check_same(read_text("all.graphml", text_of(written, "graphml")), written);
   }
+}
+
+TEST_CASE("round trip: what other formats can't hold of a network is told") {
+  const auto lost = [](const std::string& network, const char* format) {
+    return lost_facts(make(network), find_format(format));
+  };
+  for (const char* format : {"graphml", "json", "dot"}) CHECK(lost("dragonfly:p=1", format) == "");
+  for (const char* format : {"edges", "topo"}) {
+    CHECK_THAT(lost("dragonfly:p=1", format), Catch::Contains("its groups are linked"));
+    CHECK_THAT(lost("torus:dims=4x3", format), Catch::Contains("a grid of 4x3"));
+    CHECK_THAT(lost("hammingmesh:a=2,b=3,x=4,y=2", format), Catch::Contains("4 by 2 boards of 2 by 3"));
+    CHECK_THAT(lost("scale_up:accelerators=8", format), Catch::Contains("inside of one machine"));
+    CHECK(lost("fat_tree:k=4", format) == "");
+  }
+  CHECK_THAT(text_of(make("torus:dims=4x3"), "json"), Catch::Contains("\"grid\": [4, 3]"));
+  CHECK_THAT(text_of(make("dragonfly:p=1"), "json"), Catch::Contains("\"linked_groups\": true"));
+  CHECK_THAT(text_of(make("hammingmesh:a=2,b=3,x=4,y=2"), "json"),
+             Catch::Contains("\"boards\": {\"x\": 4, \"y\": 2, \"a\": 2, \"b\": 3}"));
+}
+
+TEST_CASE("a graph's grid and boards have to be those of its nodes") {
+  const auto with = [](const std::string& network, const std::string& from, const std::string& to) {
+    std::string text = text_of(make(network), "graphml");
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+    return read_text("shape.graphml", text);
+  };
+  const std::string torus = "torus:dims=4x3", mesh = "hammingmesh:a=2,b=3,x=4,y=2";
+  CHECK_THROWS_WITH(with(torus, ">4x3<", ">4x4<"), Catch::Contains("for 16 switches, but there are 12"));
+  CHECK_THROWS_WITH(with(torus, ">4x3<", ">4 by 3<"), Catch::Contains("grid of the graph: '4 by 3'"));
+  CHECK_THROWS_WITH(with(torus, ">4x3<", "><"), Catch::Contains("grid of the graph: ''"));
+  CHECK_THROWS_WITH(with(torus, ">4x3<", ">4x0<"), Catch::Contains("sizes like 4x4x2"));
+  CHECK_THROWS_WITH(with(torus, ">4x3<", ">4294967296x4294967296<"), Catch::Contains("sizes like 4x4x2"));
+  CHECK_THROWS_WITH(with(mesh, ">4x2x2x3<", ">4x2x2x2<"), Catch::Contains("for 32 hosts, but there are 48"));
+  CHECK_THROWS_WITH(with(mesh, ">4x2x2x3<", ">4x2x6<"), Catch::Contains("four sizes"));
+  CHECK_THROWS_WITH(with("dragonfly:p=1", "\"linked_groups\">1<", "\"linked_groups\">maybe<"),
+                    Catch::Contains("linked_groups of the graph: 'maybe'"));
+  CHECK_THROWS_WITH(with(torus, "<data key=\"grid\">", "<data key=\"grid\">4x3</data><data key=\"grid\">"),
+                    Catch::Contains("given twice"));
 }
 
 TEST_CASE("round trip: edge lists bring back numbers, links, and which routers are inside hosts") {

@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "tools/weft/cli/log.h"
 #include "tools/weft/topo/topo_commands.h"
 #include "tools/weft/topo/topo_output.h"
 #include "topologies/export/formats.h"
@@ -23,6 +24,8 @@ void add_topo_export(Command& parent) {
   command.callback([options] {
     const topologies::Format& format = options->format.choose(options->output.path);
     const topologies::Topology topology = options->topology.build();
+    const std::string lost = topologies::lost_facts(topology, format);
+    if (!lost.empty()) log::warn("lost in " + format.name + ": " + lost);
     options->output.write(ReadBy::kPrograms,
                           [&](topologies::TextSink& sink) { format.write(topology, sink); });
   });

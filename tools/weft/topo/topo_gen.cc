@@ -43,6 +43,8 @@ void add_topo_gen(Command& parent) {
       TextOutput{options->path}.write(ReadBy::kPrograms,
                                       [&](topologies::TextSink& sink) { format->write(topology, sink); });
       text += fmt::format("{:<15} {}, as {}\n", "written", options->path, format->name);
+      const std::string lost = topologies::lost_facts(topology, *format);
+      if (!lost.empty()) text += fmt::format("{:<15} {}\n", "lost in it", lost);
     }
     std::fwrite(text.data(), 1, text.size(), stdout);
   });
