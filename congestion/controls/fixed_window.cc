@@ -17,9 +17,9 @@ class FixedWindow final : public Sender {
   FixedWindow(const FlowInfo& flow, const Settings& settings) {
     allowed_.window_bytes = static_cast<std::uint64_t>(settings.packets) * flow.mtu_bytes;
     if (!settings.automatic) return;
-    // Networks without congestion control have no windows: these keep no link idle. Receivers that acknowledge
-    // several packets at once (ack_every) hold back the ACKs of up to an eighth of a window, as senders ask for
-    // eight in each.
+    // Networks without congestion control have no windows: these keep no link idle. Receivers that
+    // acknowledge several packets at once (ack_every) hold back the ACKs of up to an eighth of a window, as
+    // senders ask for eight in each.
     constexpr double kAnswered = 7.0 / 8;
     const Time longest = std::max(flow.longest_rtt, flow.base_rtt);
     const double bdp = static_cast<double>(flow.bdp_bytes) * longest.seconds() /

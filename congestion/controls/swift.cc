@@ -65,11 +65,11 @@ class Swift final : public Sender {
         fs_beta_(-fs_alpha_ / std::sqrt(settings.fs_max)),
         rtt_(flow.base_rtt) {
     const double pipe = static_cast<double>(flow.bdp_bytes) / mtu_bytes_;
-    const double first =
-        settings.initial_packets > 0 ? static_cast<double>(settings.initial_packets) : pipe;
-    most_ = settings.max_window > 0 ? settings.max_window
-                                    : std::max({kWindow, kWindowBdps * pipe * longer(flow), settings.min_window,
-                                                static_cast<double>(settings.initial_packets)});
+    const double first = settings.initial_packets > 0 ? static_cast<double>(settings.initial_packets) : pipe;
+    most_ = settings.max_window > 0
+                ? settings.max_window
+                : std::max({kWindow, kWindowBdps * pipe * longer(flow), settings.min_window,
+                            static_cast<double>(settings.initial_packets)});
     fabric_.window = endpoint_.window = clamp(std::max(first, 1.0));
   }
 
@@ -115,12 +115,11 @@ class Swift final : public Sender {
   static double fabric_rtt(const FlowInfo& flow) { return (flow.base_rtt - flow.host_delay).seconds(); }
   // By how much the longest way that packets may take is longer than the one that the BDP is of.
   static double longer(const FlowInfo& flow) {
-    return std::max(flow.longest_rtt, flow.base_rtt).seconds() / std::max(flow.base_rtt, Time::ps(1)).seconds();
+    return std::max(flow.longest_rtt, flow.base_rtt).seconds() /
+           std::max(flow.base_rtt, Time::ps(1)).seconds();
   }
   double window() const { return std::min(fabric_.window, endpoint_.window); }
-  double clamp(double packets) const {
-    return std::clamp(packets, settings_.min_window, most_);
-  }
+  double clamp(double packets) const { return std::clamp(packets, settings_.min_window, most_); }
   // Section 3.1: base, hops, and more for small windows, which many flows share.
   double target(std::uint32_t hops) const {
     const double scaling = fs_alpha_ / std::sqrt(fabric_.window) + fs_beta_;

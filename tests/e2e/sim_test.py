@@ -1,5 +1,6 @@
 """weft sim as people run it: progress line, Ctrl-C, limits, and a run repeated from its results."""
 
+import csv
 import json
 import os
 import pty
@@ -71,6 +72,48 @@ class Sim(unittest.TestCase):
         name, reason = routing("torus:dims=2x3x3x3x3x3x3x3x3", "--network", "flow")
         self.assertEqual(name, "ecmp")
         self.assertIn("dimension_order is of fabric lossless_hpc, recommended for torus, but: ", reason)
+
+    def test_what_runs_warn_of_controls_is_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "late.cm").write_text("Nodes 3\nConnections 2\n0->2 id 1 start 0 size 40000000\n"
+                                                  "1->2 id 2 start 1000000000 size 10000000\n")
+            star = ["--topology", "single_switch:hosts=3,link=100Gbps", "--fabric", "none"]
+
+            def run(control, *traffic):
+                out = Path(folder) / f"{control} {traffic[-1]}"
+                done = subprocess.run([WEFT, "sim", "--congestion", control, *star, *traffic, "-o", str(out)],
+                                      cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with (out / "flows.csv").open(newline="") as file:
+                    flows = list(csv.DictReader(file))
+                summary = json.loads((out / "summary.json").read_text())
+                return summary["makespan_ns"], float(flows[-1]["finish_ns"]) - float(flows[-1]["start_ns"]), summary["warnings"]
+
+            # Two flows of 4 MB together: 8 MB at 100 Gb/s, headers included, take 650 us.
+            wire = 8e6 * (4096 + 64) / 4096 * 8 / 100
+            both = ("--traffic", "incast:n=2,size=4MB,senders=first")
+            took, _, warnings = run("timely", *both)
+            self.assertGreater(took, 2 * wire)
+            self.assertTrue(any("slow to come back" in each for each in warnings), warnings)
+            self.assertLess(run("nscc", *both)[0], 1.1 * wire)
+            # 10 MB that come 1 ms after 40 MB: with even shares they take twice the wire's 813 us.
+            late = ("--queue", "droptail", "--traffic", "connections:file=late.cm")
+            for control in ("cubic", "newreno"):
+                _, took, warnings = run(control, *late)
+                self.assertGreater(took, 4 * 813e3)
+                self.assertTrue(any("unfair" in each for each in warnings), warnings)
+                self.assertLess(run(control, "--traffic", "connections:file=late.cm", "--queue", "ecn")[1], 2.3 * 813e3)
+
+    def test_fabrics_fill_paths_between_datacenters(self):
+        # 1 GB in full packets with their headers at 400 Gb/s, and 1 ms there.
+        for fabric, payload, header in (("falcon", 4096, 150), ("efa", 8192, 100), ("infiniband", 4096, 26)):
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([WEFT, "sim", "--fabric", fabric, "--traffic", "outcast:n=1,size=1GB", "--topology",
+                                       "single_switch:hosts=2,link=400Gbps,latency=500us", "-o", "RUN"], cwd=folder,
+                                      stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                took = json.loads((Path(folder) / "RUN/summary.json").read_text())["makespan_ns"]
+                self.assertAlmostEqual(took / 1e6, 20 * (payload + header) / payload + 1, delta=0.05, msg=fabric)
 
     def test_event_limit_ends_with_status_4(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -68,11 +68,11 @@ TEST_CASE("ACKs for several packets, over paths of any length") {
   for (const congestion::Control& control : congestion::controls()) {
     for (const char* latency : {"1us", "3us", "10us", "40us"}) {
       const auto took = [&](int ack_every) {
-        const Completion c = complete(
-            fmt::format(R"(topology {{ single_switch {{ hosts: 2 link: "100Gbps" latency: "{}" }} }}
+        const Completion c =
+            complete(fmt::format(R"(topology {{ single_switch {{ hosts: 2 link: "100Gbps" latency: "{}" }} }}
                            congestion {{ {} {{}} }} network {{ packet {{ ack_every: {} }} }})",
-                        latency, control.info.name, ack_every),
-            2, {{1, 0, 40'000'000}});
+                                 latency, control.info.name, ack_every),
+                     2, {{1, 0, 40'000'000}});
         return c.longest();
       };
       const double single = took(1);

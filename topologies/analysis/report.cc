@@ -107,7 +107,7 @@ void add_multiplicity(const Multiplicity& m, Table& table) {
   table.row("  pairs by paths", text + fmt::format("more: {:.1f}%", 100 * share(rest, m.all_pairs())));
 }
 
-// Of endpoints that no cut parts.
+// Names the switches of endpoints that no cut parts.
 std::string where_all_are(const Bisection& b) {
   return b.switches == 1 ? "one switch" : fmt::format("the same {} switches", b.switches);
 }

@@ -67,12 +67,8 @@ Json spectrum_json(const Spectrum& s) {
 
 Json bisection_json(const Bisection& b) {
   if (b.undivided()) {
-    return {{"links", nullptr},
-            {"bps", nullptr},
-            {"links_lower_bound", nullptr},
-            {"bps_lower_bound", nullptr},
-            {"share_of_full", nullptr},
-            {"endpoints", nullptr}};
+    return {{"links", nullptr},           {"bps", nullptr},           {"links_lower_bound", nullptr},
+            {"bps_lower_bound", nullptr}, {"share_of_full", nullptr}, {"endpoints", nullptr}};
   }
   return {{"links", b.links},
           {"bps", b.rate},

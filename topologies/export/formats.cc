@@ -28,7 +28,8 @@ std::string json_text(std::string_view text) {
 std::vector<std::pair<std::string, std::string>> shape_values(const Topology& topology) {
   std::vector<std::pair<std::string, std::string>> values;
   if (topology.linked_groups()) values.emplace_back("linked_groups", "1");
-  if (!topology.grid().empty()) values.emplace_back("grid", fmt::format("{}", fmt::join(topology.grid(), "x")));
+  if (!topology.grid().empty())
+    values.emplace_back("grid", fmt::format("{}", fmt::join(topology.grid(), "x")));
   if (const BoardGrid& b = topology.boards(); !b.empty()) {
     values.emplace_back("boards", fmt::format("{}x{}x{}x{}", b.x, b.y, b.a, b.b));
   }

@@ -39,7 +39,7 @@ struct ImportedGraph {
   std::string file;  // its path, for messages
   std::vector<ImportedNode> nodes;
   std::vector<ImportedLink> links;
-  // Of the whole network, as Topology::set_grid and the like have them.
+  // What the file says of the whole network, as Topology::set_grid and the like have it.
   std::vector<std::uint32_t> grid;
   BoardGrid boards;
   bool linked_groups = false;

@@ -21,11 +21,11 @@ struct Row {
 };
 
 // Receivers that grant credit share evenly, whatever the round trip, and so do timers of one length (DCQCN).
-// Windows that grow by as much in every round trip give a link to who is near (DCTCP, MPRDMA, NewReno, CUBIC).
-// A longest rate and twice the round trip's worth in flight (BBR), growth in proportion to the
-// bandwidth-delay product (PowerTCP, Bolt, NSCC), windows of a bandwidth-delay product (fixed_window) or delays
-// judged in round trips of one's own (TIMELY, Swift, STrack, SMaRTT) give it to who is far. Where that one keeps
-// a queue full that drops what doesn't fit, the near flow gets nothing at all.
+// Windows that grow by as much in every round trip give a link to who is near (DCTCP, MPRDMA, NewReno,
+// CUBIC). A longest rate and twice the round trip's worth in flight (BBR), growth in proportion to the
+// bandwidth-delay product (PowerTCP, Bolt, NSCC), windows of a bandwidth-delay product (fixed_window) or
+// delays judged in round trips of one's own (TIMELY, Swift, STrack, SMaRTT) give it to who is far. Where that
+// one keeps a queue full that drops what doesn't fit, the near flow gets nothing at all.
 std::vector<Row> rows() {
   const std::string room = "droptail:capacity=1MB", trims = "composite:capacity=160KB";
   return {

@@ -51,7 +51,8 @@ TEST_CASE("bisection: unequal sides are told, and no cut is no number") {
   CHECK_THAT(analysis_text(analyzed(odd, options)), Catch::Contains("100.0%, 16 against 8 endpoints\n"));
   CHECK_THAT(analysis_text(analyzed("fat_tree:k=4", options)), !Catch::Contains("against"));
   CHECK_THAT(analysis_text(analyzed(star, options)), Catch::Contains("none: all endpoints on one switch\n"));
-  CHECK_THAT(analysis_text(analyzed("leaf_spine:leaves=1,spines=4,hosts_per_leaf=4", options)), Catch::Contains("on one switch\n"));
+  CHECK_THAT(analysis_text(analyzed("leaf_spine:leaves=1,spines=4,hosts_per_leaf=4", options)),
+             Catch::Contains("on one switch\n"));
   const auto json = nlohmann::json::parse(analysis_json(analyzed(star, options)));
   for (const char* key : {"links", "bps", "share_of_full"}) CHECK(json["bisection"][key].is_null());
   const std::string both =
