@@ -11,6 +11,7 @@
 
 #include "goal/import/kineto/assembly.h"
 #include "sim/units/input_error.h"
+#include "sim/units/printable.h"
 
 namespace weft::goal {
 namespace {
@@ -23,7 +24,9 @@ bool is_dump(const fs::path& path) { return looks_like_dump(path.string()); }
 
 // What was left out or assumed, beside what assemble() counts.
 struct Counts {
-  std::uint64_t incomplete = 0, without_partner = 0, kept_last = 0, waits = 0, untimed = 0, unsized = 0;
+  std::uint64_t incomplete = 0, without_partner = 0, kept_last = 0, waits = 0, untimed = 0, unsized = 0,
+                unknown = 0;
+  std::set<std::string> unknown_names;
 };
 
 // A collective of a group, as all its ranks know it.
@@ -74,6 +77,11 @@ class Planner {
   RankPlan plan() {
     for (const RecordedCall& call : dump_.calls) {
       if (call.call.kind == CommKind::kNone) continue;  // a bracket around others
+      if (call.call.kind == CommKind::kUnknown) {
+        counts_.unknown += 1;
+        counts_.unknown_names.insert(call.call.name);
+        continue;
+      }
       if (!common_.has(call)) {
         counts_.without_partner += 1;
         continue;
@@ -162,10 +170,27 @@ void name_peers(RankPlan& plan, const std::vector<GroupName>& groups) {
   }
 }
 
+// "'nccl:bar', 'nccl:foo' and 3 more"
+std::string first_names(const std::set<std::string>& names) {
+  constexpr std::size_t kMost = 4;
+  std::string text;
+  std::size_t told = 0;
+  for (const std::string& name : names) {
+    if (told == kMost) return text + fmt::format(" and {} more", names.size() - kMost);
+    text += fmt::format("{}'{}'", told++ == 0 ? "" : ", ", printable(name));
+  }
+  return text;
+}
+
 void report(const Counts& counts, PackInfo& info) {
-  const auto note = [&](const char* name, Severity severity, const char* sentence, std::uint64_t count) {
+  const auto note = [&](const char* name, Severity severity, const std::string& sentence,
+                        std::uint64_t count) {
     if (count > 0) info.anomalies.push_back({name, severity, sentence, count});
   };
+  note("unknown_calls", Severity::kWarning,
+       fmt::format("Calls whose names say nothing to weft ({}); they are left out.",
+                   first_names(counts.unknown_names)),
+       counts.unknown);
   note("calls_under_way", Severity::kWarning,
        "Calls that were not over when the recorder was dumped; they are replayed as if they had been (weft "
        "trace "

@@ -205,7 +205,13 @@ class Assembly {
       const std::vector<Rank>& members = groups_[comm.group];
       const auto at = std::find(members.begin(), members.end(), rank);
       const auto place = members.empty() ? rank : static_cast<std::uint32_t>(at - members.begin());
-      builder.add_collective(collective_of(*comm.call, communicator, size, place, notes_), op.cpu);
+      Collective made = collective_of(*comm.call, communicator, size, place, notes_);
+      if (comm.counts) {
+        made.counts = *comm.counts;
+        made.bytes = 0;
+        made.v_form = true;
+      }
+      builder.add_collective(made, op.cpu);
     }
   }
 

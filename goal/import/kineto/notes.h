@@ -33,8 +33,10 @@ enum class KinetoNote : std::uint8_t {
   kAssumedSplits,
   kAssumedRanks,
   kAssumedRanksOfMessages,  // the same where ranks send to single ranks
+  kUnknownCalls,
+  kUnfitSizes,
 };
-inline constexpr int kKinetoNotes = 21;
+inline constexpr int kKinetoNotes = 23;
 
 class KinetoNotes {
  public:

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "sim/units/input_error.h"
@@ -13,12 +15,14 @@
 namespace weft::goal {
 namespace {
 
-// Bytes that must be the same on all ranks; the sizes of an all-to-all and its kin may differ.
+// Bytes that must be the same on all ranks. Shares of an all-to-all or allgather may differ: see
+// find_counts().
 std::uint64_t common_bytes(const CommCall& call) {
   switch (call.collective) {
     case CollectiveKind::kAllreduce:
     case CollectiveKind::kBcast:
     case CollectiveKind::kReduce:
+    case CollectiveKind::kReduceScatter:
       return call.in_bytes;
     default:
       return 0;
@@ -27,6 +31,37 @@ std::uint64_t common_bytes(const CommCall& call) {
 
 bool alike(const CommCall& a, const CommCall& b) {
   return a.collective == b.collective && common_bytes(a) == common_bytes(b);
+}
+
+// Does each member have a share of the whole, of which the graph has one size or a list of all?
+bool has_shares(CollectiveKind kind) { return has_counts(kind) && kind != CollectiveKind::kAlltoall; }
+
+bool tells_root(const CommCall& call, std::uint32_t size) { return call.root >= 0 && call.root < size; }
+
+std::uint32_t root_of(const CommCall& call, std::uint32_t size) {
+  return tells_root(call, size) ? static_cast<std::uint32_t>(call.root) : 0;
+}
+
+// Bytes of the member's share. Gloo's annotation and older profiles tell the input only.
+std::uint64_t share_of(const CommCall& call, std::uint32_t size, std::uint32_t place) {
+  switch (call.collective) {
+    case CollectiveKind::kReduceScatter:
+      return call.out_bytes < call.in_bytes || size == 1 ? call.out_bytes : call.in_bytes / size;
+    case CollectiveKind::kScatter:
+      return place == root_of(call, size) && call.out_bytes >= call.in_bytes && call.in_bytes >= size
+                 ? call.in_bytes / size
+                 : call.out_bytes;
+    default:
+      return call.in_bytes;
+  }
+}
+
+// Bytes of all shares together, if the member tells them.
+std::optional<std::uint64_t> whole_of(const CommCall& call) {
+  const bool is_input =
+      call.collective == CollectiveKind::kReduceScatter || call.collective == CollectiveKind::kScatter;
+  const std::uint64_t whole = is_input ? call.in_bytes : call.out_bytes;
+  return whole > (is_input ? call.out_bytes : call.in_bytes) ? std::optional(whole) : std::nullopt;
 }
 
 class Partners {
@@ -94,6 +129,57 @@ class Partners {
         fail(shortest, rank, calls(shortest), mine);
       }
     }
+    find_counts(group, members, fewest);
+  }
+
+  // Where the shares of a collective's members differ, each of them has the list of all.
+  void find_counts(std::uint32_t group, const std::vector<Rank>& members, std::size_t collectives) {
+    const auto size = static_cast<std::uint32_t>(members.size());
+    std::vector<std::size_t> next(size);  // of each member's calls
+    for (std::size_t k = 0; k < collectives; ++k) {
+      std::vector<CommOp*> ops;
+      for (std::uint32_t place = 0; place < size; ++place) {
+        const std::vector<CommOp*>& calls = calls_[{group, members[place]}];
+        while (calls[next[place]]->cut_off) ++next[place];
+        ops.push_back(calls[next[place]++]);
+      }
+      const CommCall& first = *ops[0]->call;
+      if (!has_shares(first.collective)) continue;
+      const auto counts = std::make_shared<std::vector<std::uint64_t>>();
+      for (std::uint32_t i = 0; i < size; ++i) counts->push_back(share_of(*ops[i]->call, size, i));
+      if (std::ranges::all_of(*counts, [&](std::uint64_t share) { return share == counts->front(); })) {
+        count_unfit(ops, counts->front() * size);
+        continue;
+      }
+      hold_against_whole(members, k, ops, *counts);
+      for (CommOp* op : ops) op->counts = counts;
+    }
+  }
+
+  void count_unfit(const std::vector<CommOp*>& ops, std::uint64_t sum) const {
+    for (const CommOp* op : ops) {
+      const auto whole = whole_of(*op->call);
+      if (!whole || *whole == sum) continue;
+      notes_.add(KinetoNote::kUnfitSizes);
+      notes_.name(KinetoNote::kUnfitSizes, fmt::format("{}: {} bytes in, {} out on {} ranks", op->call->name,
+                                                       op->call->in_bytes, op->call->out_bytes, ops.size()));
+    }
+  }
+
+  void hold_against_whole(const std::vector<Rank>& members, std::size_t k, const std::vector<CommOp*>& ops,
+                          const std::vector<std::uint64_t>& counts) const {
+    const std::uint64_t sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    for (std::uint32_t i = 0; i < members.size(); ++i) {
+      const CommCall& call = *ops[i]->call;
+      const auto whole = whole_of(call);
+      if (!whole || *whole == sum) continue;
+      throw InputError(
+          {ranks_[members[i]].path},
+          fmt::format("rank {}'s collective {} on a process group is '{}' of {} bytes in all, but "
+                      "the shares of its {} ranks, {} bytes here, have {}; these profiles are not "
+                      "of the same steps of one run",
+                      members[i], k, call.name, *whole, members.size(), counts[i], sum));
+    }
   }
 
   [[noreturn]] void fail(Rank a, Rank b, const std::vector<CommOp*>& of_a, const std::vector<CommOp*>& of_b) {
@@ -152,28 +238,18 @@ Collective collective_of(const CommCall& call, std::uint32_t communicator, std::
   }
   made.element_bytes = std::max<std::uint32_t>(1, call.element_bytes);
   if (has_root(call.collective)) {
-    const bool known = call.root >= 0 && call.root < size;
-    if (!known) notes.add(KinetoNote::kAssumedRoots);
-    made.root = known ? static_cast<std::uint32_t>(call.root) : 0;
+    if (!tells_root(call, size)) notes.add(KinetoNote::kAssumedRoots);
+    made.root = root_of(call, size);
   }
   switch (call.collective) {
     case CollectiveKind::kBarrier:
       made.element_bytes = 1;
       break;
-    case CollectiveKind::kReduceScatter:
-      // Gloo's annotation and older profiles tell the input only.
-      made.bytes = call.out_bytes < call.in_bytes || size == 1 ? call.out_bytes : call.in_bytes / size;
-      break;
-    case CollectiveKind::kScatter:
-      made.bytes = place == made.root && call.out_bytes >= call.in_bytes && call.in_bytes >= size
-                       ? call.in_bytes / size
-                       : call.out_bytes;
-      break;
     case CollectiveKind::kAlltoall:
       set_alltoall(call, size, notes, made);
       break;
     default:
-      made.bytes = call.in_bytes;
+      made.bytes = share_of(call, size, place);
   }
   return made;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct CommOp {
   const CommCall* call = nullptr;
   Rank peer = 0;         // of messages, in the world
   bool cut_off = false;  // others have nothing of it
+  // Bytes of each member of a collective whose shares differ, by its place in the group.
+  std::shared_ptr<const std::vector<std::uint64_t>> counts = nullptr;
 };
 
 struct RankOps {
@@ -30,7 +33,7 @@ struct RankOps {
 
 // Profiles of a run may begin and end at different calls. Marks as cut off what stands at the begin or at the
 // end of some ranks' calls on a group (empty: all ranks) and not on others', and messages without a partner.
-// Throws InputError where calls differ otherwise.
+// Finds the lists of shares that differ. Throws InputError where calls differ otherwise.
 void hold_against(std::vector<RankOps>& ranks, const std::vector<std::vector<Rank>>& groups,
                   KinetoNotes& notes);
 

@@ -233,7 +233,9 @@ class Planner {
         call.kind == CommKind::kCollective && (call.sized || call.collective == CollectiveKind::kBarrier);
     if (!collective) {  // its time stays compute
       notes_.add(call.kind == CommKind::kCollective ? KinetoNote::kUnknownSize
+                 : call.kind == CommKind::kUnknown  ? KinetoNote::kUnknownCalls
                                                     : KinetoNote::kMessagesWithoutPeer);
+      if (call.kind == CommKind::kUnknown) notes_.name(KinetoNote::kUnknownCalls, call.name);
       return;
     }
     advance(event.thread, event.start);

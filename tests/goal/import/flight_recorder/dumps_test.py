@@ -108,6 +108,26 @@ class Dumps(ImportTest):
         self.replayed()
         self.assertEqual(self.flows()[0], {(0, 1): 1024, (1, 0): 1024})
 
+    def test_shares_that_differ(self):
+        """1000 and 1500 floats in, 2500 out, and the reverse."""
+        def ranks(second):
+            return [([call(0, 1, "all_gather", 0, 5, (mine,), outputs=(2500,)), call(1, 2, "reduce_scatter", 10, 5, (2500,), outputs=(mine,))],
+                     {"0": [0, 1]}) for mine in (1000, second)]
+        self.imported(self.write(ranks(1500)))
+        for rank in self.ranks():
+            words = " ".join(rank)
+            self.assertIn("allgather [4000 6000]b", words)
+            self.assertIn("reduce_scatter [4000 6000]b", words)
+        self.assertIn("of 10000 bytes in all, but the shares of its 2 ranks, 4000 bytes here, have 10400", self.refused(self.write(ranks(1600))))
+
+    def test_names_that_say_nothing(self):
+        entries = [call(0, 1, "all_reduce", 0, 10, (100,)), call(1, 2, "foo", 50, 10, (100,)), call(2, 2, "bar", 70, 10, (100,), is_p2p=True)]
+        said = self.imported(self.write([(entries, {"0": [0, 1]})] * 2))
+        self.assertIn("unknown_calls: 4.", said)
+        self.assertIn("'nccl:bar', 'nccl:foo'", said)
+        self.assertNotIn("without_partner", said)
+        self.assertNotIn("without_peer", said)
+
     def test_a_job_that_hangs(self):
         """Rank 2 never came to the second call, rank 3 called something else there."""
         def entries(rank):

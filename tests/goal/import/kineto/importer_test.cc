@@ -2,6 +2,7 @@
 #include "goal/import/kineto/importer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -298,6 +299,54 @@ TEST_CASE("kineto: process groups of ranks without a profile") {
   append(events, call(comm("allreduce", 8, R"(, "Process Group Ranks": "[0, 3]")"), 90, 3));
   write(at / "rank0.json", 0, 8, events);
   CHECK_THAT(message(at, {.alike = true}), Contains("does not say what the group of rank 1"));
+}
+
+TEST_CASE("kineto: shares of an allgather and a reduce-scatter that differ") {
+  // 1000 and 1500 floats in, 2500 out, and the reverse.
+  const auto sizes = [](const char* name, int in, int out) {
+    return fmt::format(R"("Collective name": "{}", "In msg nelems": {}, "Out msg nelems": {}, )"
+                       R"("dtype": "Float", "Group size": 2)",
+                       name, in, out);
+  };
+  const fs::path at = folder("uneven");
+  for (int rank = 0; rank < 2; ++rank) {
+    const int share = rank == 0 ? 1000 : 1500;
+    std::vector<std::string> events;
+    if (rank == 0) append(events, call(comm("allreduce", 3), 0, 1));  // the other's profile lacks it
+    append(events, call(sizes("all_gather", share, 2500), 50, 2));
+    append(events, call(sizes("reduce_scatter", 2500, share), 100, 3));
+    append(events, call(sizes("_allgather_base", 7, 14), 150, 4));
+    write(at / fmt::format("rank{}.json", rank), rank, 2, events);
+  }
+  const Graph graph = import_kineto(at, {}, nullptr);
+  CHECK(check(graph).clean());
+  for (Rank rank = 0; rank < 2; ++rank) {
+    std::vector<std::string> found;
+    const RankView view = graph.rank(rank);
+    for (OpIndex i = 0; i < view.ops(); ++i) {
+      if (view.kind(i) != OpKind::kCollective) continue;
+      const Collective& made = view.collective(i);
+      found.push_back(fmt::format("{} {} [{}]", name(made.kind), made.bytes, fmt::join(made.counts, " ")));
+    }
+    CHECK(found == std::vector<std::string>{"allgather 0 [4000 6000]", "reduce_scatter 0 [4000 6000]",
+                                            "allgather 28 []"});
+  }
+  // Equal shares that don't add up are taken, and told.
+  for (const int rank : {0, 1}) {
+    write(at / fmt::format("rank{}.json", rank), rank, 2, call(sizes("all_gather", 1000, 2500), 0, 1));
+  }
+  PackInfo info;
+  CHECK(collectives(import_kineto(at, {}, &info)) == std::map<std::string, int>{{"allgather 4000", 2}});
+  CHECK(anomalies(info, "sizes_that_do_not_fit") == 2);
+  // What both have in all does not fit their shares.
+  write(at / "rank0.json", 0, 2, call(sizes("all_gather", 1000, 2500), 0, 1));
+  write(at / "rank1.json", 1, 2, call(sizes("all_gather", 1600, 2500), 0, 1));
+  CHECK_THAT(message(at), Contains("rank 0's collective 0 on a process group is 'all_gather' of 10000 bytes "
+                                   "in all, but the shares of its 2 ranks, 4000 bytes here, have 10400"));
+  write(at / "rank0.json", 0, 2, call(sizes("reduce_scatter", 2500, 1250), 0, 1));
+  write(at / "rank1.json", 1, 2, call(sizes("reduce_scatter", 2400, 1200), 0, 1));
+  CHECK_THAT(message(at),
+             Contains("'reduce_scatter' of 9600 bytes, but rank 0's is 'reduce_scatter' of 10000"));
 }
 
 TEST_CASE("kineto: profiles that begin and end at different calls") {
