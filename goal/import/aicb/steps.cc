@@ -75,6 +75,12 @@ TrainingLayout layout_of(const AicbTrace& trace, const AicbOptions& options, con
       trace.sections.size() > 1 && options.pipeline == 0 && size_in(trace, TrainingAxis::kPipeline) == 0;
   layout.pipeline = stages ? static_cast<std::uint32_t>(trace.sections.size())
                            : size_of(trace, TrainingAxis::kPipeline, options.pipeline, "pp", file_name);
+  if (layout.pipeline == 1 && options.pipeline == 0 && trace.first_message != 0) {
+    throw InputError(
+        {file_name, trace.first_message},
+        "is a message between stages of a pipeline, of which the file does not say how many there "
+        "are; --pp tells");
+  }
   layout.expert = size_of(trace, TrainingAxis::kExpert, options.expert, "ep", file_name);
   const std::uint64_t ranks = ranks_of(trace, options, layout, file_name);
   const std::uint64_t model = std::uint64_t{layout.tensor} * layout.pipeline;
@@ -116,6 +122,7 @@ const AicbSection& section_of(const AicbTrace& trace, std::uint32_t stage) {
 // Does every message between neighboring stages have both ends? Throws InputError where stages have rows of
 // their own and don't fit.
 bool messages_fit(const AicbTrace& trace, const TrainingLayout& layout, const std::string& file_name) {
+  if (layout.pipeline == 1) return false;
   for (std::uint32_t stage = 0; stage + 1 < layout.pipeline; ++stage) {
     const Traffic here = count_messages(section_of(trace, stage)),
                   next = count_messages(section_of(trace, stage + 1));
@@ -255,9 +262,10 @@ void tell(const AicbTrace& trace, const AicbOptions& options, const TrainingGrou
          counts.timed);
   }
   note("messages_without_partner", Severity::kWarning,
-       "Sends and receives between stages of a pipeline, left out: the file has the rows of one stage, which "
-       "don't "
-       "fit those of its neighbors.",
+       groups.layout().pipeline == 1
+           ? "Sends and receives between stages of a pipeline, left out: there is one stage (--pp 1)."
+           : "Sends and receives between stages of a pipeline, left out: the file has the rows of one stage, "
+             "which don't fit those of its neighbors.",
        messages ? 0 : counts.messages);
   note("collectives_of_one_rank", Severity::kInfo, "Collectives of groups of one rank; they move nothing.",
        counts.alone);

@@ -243,6 +243,9 @@ class Reader {
     row.kind = AicbKind::kMessage;
     row.axis = TrainingAxis::kPipeline;
     row.send = send;
+    if (trace_.first_message == 0) trace_.first_message = line_;
+    // AICB writes 1 for messages, however many stages there are.
+    if (number(field("comm_group_size").text).value_or(0) != 1) learn_size(row.axis);
     const Field way = field("additional");
     row.to_next = way.text == (send ? "send_next" : "recv_next");
     if (!row.to_next && way.text != (send ? "send_prev" : "recv_prev")) {

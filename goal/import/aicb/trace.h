@@ -44,6 +44,7 @@ struct AicbTrace {
   std::array<bool, kTrainingAxes> used{};
   bool measured = false;  // a run's log: times of communications stand in it, all in milliseconds
   std::uint64_t assumed_roots = 0;
+  std::int64_t first_message = 0;  // its line; 0: there is none
   Unread unread;
 };
 

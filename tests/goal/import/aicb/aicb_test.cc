@@ -222,6 +222,20 @@ TEST_CASE("aicb: setting up may be left out") {
   CHECK(made(text, {.skip_init = true}).rank(0).ops() == 2);
 }
 
+TEST_CASE("aicb: messages need the number of stages") {
+  const std::string text = kHead + collective("all_reduce", "dp_group", "2", 8) + message("send_next", 64) +
+                           message("recv_prev", 64);
+  CHECK(refused(text) ==
+        "x:3: is a message between stages of a pipeline, of which the file does not say how many there are; "
+        "--pp tells");
+  CHECK(made(text, {.pipeline = 3}).ranks() == 6);
+  CHECK(told(text, "messages_without_partner", {.pipeline = 1}) == 2);
+  // A column that says it holds.
+  std::string sized = text;
+  for (std::size_t at = 0; (at = sized.find("pp_group,1,", at)) != std::string::npos;) sized[at + 9] = '3';
+  CHECK(made(sized) == made(text, {.pipeline = 3}));
+}
+
 TEST_CASE("aicb: errors say where and what was expected") {
   CHECK(refused("") == "x: the file has no rows");
   CHECK(refused("comm_type,comm_group,stage\n") == "x:1:1: there is no column msg_size");
