@@ -122,8 +122,19 @@ std::vector<std::uint64_t> list_of(const pb::AttributeProto& attribute) {
 // STAGE's files of older kinds have comm_group.
 bool is_group_name(std::string_view name) { return name == "pg_name" || name == "comm_group"; }
 
+// "ALL_REDUCE", as the schema has it.
+std::optional<std::int64_t> comm_type_of(std::string_view text) {
+  pb::CollectiveCommType type = pb::ALL_REDUCE;
+  if (!pb::CollectiveCommType_Parse(std::string(text), &type)) return std::nullopt;
+  return type;
+}
+
 void take_attribute(const pb::AttributeProto& attribute, ChakraNode& node) {
   const std::string& name = attribute.name();
+  if (name == "comm_type") {
+    node.comm_type = comm_type_of(attribute.string_val());
+    if (node.comm_type) return;
+  }
   if (std::optional<std::int64_t>* field = integer_field(node, name)) *field = integer_if_set(attribute);
   if (name == "is_cpu_op") node.is_cpu_op = boolean_if_set(attribute);
   if (is_group_name(name)) {
@@ -307,6 +318,54 @@ void take_deps(JsonValue list, std::vector<std::uint64_t>& deps, const SourceLoc
   }
 }
 
+// 4 or "COMP_NODE".
+int node_type_of(JsonValue type, const SourceLocation& where) {
+  if (type.is_string() && !type.integer()) {
+    pb::NodeType named = pb::INVALID_NODE;
+    if (pb::NodeType_Parse(std::string(type.text()), &named)) return named;
+    throw InputError(where,
+                     fmt::format("'{}' is '{}', where a number from 1 to 7 or a name like COMP_NODE is "
+                                 "expected",
+                                 type.key(), type.text()));
+  }
+  return static_cast<int>(std::clamp<std::int64_t>(type.integer_or(0), 0, 99));
+}
+
+void take_integer(JsonValue member, ChakraNode& node, std::optional<std::int64_t>& field) {
+  if (member.kind() == JsonKind::kNull) return;
+  if (&field == &node.comm_type && member.is_string()) {
+    field = comm_type_of(member.text());
+    if (field) return;
+  }
+  field = member.integer_or(0);
+}
+
+// [{"name": "comm_size", "int64_val": 8}, …], as protobuf's form has attributes.
+void take_attributes(JsonValue list, ChakraNode& node, Unread* unread) {
+  for (const JsonValue item : list.items()) {
+    const std::string_view name = item["name"].text();
+    if (!is_read(node, name)) {
+      count(unread, name);
+      continue;
+    }
+    pb::AttributeProto attribute;
+    attribute.set_name(std::string(name));
+    for (const JsonValue value : item.items()) {
+      if (!lower(value.key()).ends_with("val")) continue;
+      if (value.is_string() || value.kind() == JsonKind::kNumber) {
+        attribute.set_string_val(std::string(value.text()));
+      } else if (value.kind() == JsonKind::kTrue || value.kind() == JsonKind::kFalse) {
+        attribute.set_bool_val(value.kind() == JsonKind::kTrue);
+      }
+    }
+    if (attribute.value_case() == pb::AttributeProto::VALUE_NOT_SET) {
+      count(unread, name);
+    } else {
+      take_attribute(attribute, node);
+    }
+  }
+}
+
 // Names of members differ between producers in case and underscores.
 ChakraNode from_json(JsonValue value, const SourceLocation& where, Unread* unread) {
   ChakraNode node;
@@ -319,7 +378,9 @@ ChakraNode from_json(JsonValue value, const SourceLocation& where, Unread* unrea
     } else if (name == "name") {
       node.name = member.text().substr(0, 80);
     } else if (name == "nodetype" || name == "type") {
-      node.type = static_cast<int>(std::clamp<std::int64_t>(member.integer_or(0), 0, 99));
+      node.type = node_type_of(member, where);
+    } else if (name == "attr" && member.is_array()) {
+      take_attributes(member, node, unread);
     } else if (name == "ctrldeps" || name == "datadeps") {
       take_deps(member, name == "ctrldeps" ? node.ctrl_deps : node.data_deps, where);
     } else if (name == "runtime" || name == "durationmicros") {
@@ -338,7 +399,7 @@ ChakraNode from_json(JsonValue value, const SourceLocation& where, Unread* unrea
     } else if (name == "involveddim") {
       for (const JsonValue in : member.items()) node.involves_part |= !in.boolean_or(true);
     } else if (std::optional<std::int64_t>* field = integer_field(node, member.key())) {
-      if (member.kind() != JsonKind::kNull) *field = member.integer_or(0);
+      take_integer(member, node, *field);
     } else {
       count(unread, member.key());
     }

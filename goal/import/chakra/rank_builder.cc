@@ -141,9 +141,7 @@ std::uint16_t ChakraRankBuilder::cpu_of(const ChakraNode& node, const SourceLoca
 
 OpIndex ChakraRankBuilder::compute(const ChakraNode& node, std::uint16_t cpu) {
   std::uint64_t ns = node.ns;
-  if (ns == 0 && node.num_ops.value_or(0) > 0) {
-    ns = reckoned_ns(node);
-  }
+  if (ns == 0 && (node.num_ops.value_or(0) > 0 || node.tensor_size.value_or(0) > 0)) ns = reckoned_ns(node);
   if (node.type != pb::COMP_NODE) {
     notes_.add("memory_nodes", Severity::kInfo,
                "Loads and stores of memory, replayed as compute of their duration.");
@@ -153,28 +151,30 @@ OpIndex ChakraRankBuilder::compute(const ChakraNode& node, std::uint16_t cpu) {
 
 std::uint64_t ChakraRankBuilder::reckoned_ns(const ChakraNode& node) {
   constexpr double kMostNs = 4e18;
-  const auto ops = static_cast<double>(*node.num_ops);
-  if (reckoning_.gflops > 0) {
+  const std::int64_t num_ops = std::max<std::int64_t>(node.num_ops.value_or(0), 0);
+  const auto ops = static_cast<double>(num_ops);
+  if (reckoning_.gflops > 0 && num_ops > 0) {
     return static_cast<std::uint64_t>(std::min(std::ceil(ops / reckoning_.gflops), kMostNs));
   }
   if (reckoning_.device == nullptr) {
-    notes_.add("compute_without_time", Severity::kWarning,
-               "Compute nodes with a number of operations and no time; they take none (--device h100 reckons "
-               "them, or --gflops at a rate).");
+    notes_.add(
+        "compute_without_time", Severity::kWarning,
+        "Compute nodes with a number of operations or bytes and no time; they take none (--device h100 "
+        "reckons them, or --gflops operations at a rate).");
     return 0;
   }
   notes_.add(
       "reckoned_computations", Severity::kWarning,
       "Compute nodes without a time, reckoned on the device from num_ops and tensor_size: as a product of "
-      "square matrices in bf16, or as moving so many bytes if that takes longer; shapes are not in the "
-      "trace.");
+      "square matrices in bf16, or as moving so many bytes if that takes longer or is all they say; shapes "
+      "are not in the trace.");
   const auto size = std::max<std::int64_t>(node.tensor_size.value_or(0), 0);
-  const auto [at, is_new] = reckoned_.try_emplace({*node.num_ops, size});
+  const auto [at, is_new] = reckoned_.try_emplace({num_ops, size});
   if (is_new) {
     const double edge = std::cbrt(reckoning_.multiply_adds ? ops : ops / 2);
     const auto side = static_cast<std::uint64_t>(std::max(std::llround(edge), 1LL));
-    const double ns = std::max(reckoning_.device->gemm_ns({.m = side, .n = side, .k = side}),
-                               reckoning_.device->memory_ns(static_cast<double>(bytes_of(size))));
+    const double product = num_ops > 0 ? reckoning_.device->gemm_ns({.m = side, .n = side, .k = side}) : 0.0;
+    const double ns = std::max(product, reckoning_.device->memory_ns(static_cast<double>(bytes_of(size))));
     at->second = static_cast<std::uint64_t>(std::llround(std::min(ns, kMostNs)));
   }
   return at->second;
@@ -223,23 +223,28 @@ OpIndex ChakraRankBuilder::message(const ChakraNode& node, std::uint16_t cpu, st
                            group.number);
 }
 
+OpIndex ChakraRankBuilder::of_unknown_size(const ChakraNode& node, std::uint16_t cpu) {
+  notes_.add("communication_of_unknown_size", Severity::kWarning,
+             "Collectives without comm_type or comm_size; their duration counts as compute.");
+  return builder_.add_calc(node.ns, cpu);
+}
+
 OpIndex ChakraRankBuilder::collective(const ChakraNode& node, std::uint16_t cpu, std::uint8_t nic,
                                       const SourceLocation& where) {
   if (!node.comm_type) {
     if (node.is_cpu_op.value_or(false)) {
       notes_.add("host_calls", Severity::kInfo,
                  "The host's calls of collectives, beside those that the GPU carries out; compute.");
-    } else {
-      notes_.add("communication_of_unknown_size", Severity::kWarning,
-                 "Collectives without comm_type and comm_size; their duration counts as compute.");
+      return builder_.add_calc(node.ns, cpu);
     }
-    return builder_.add_calc(node.ns, cpu);
+    return of_unknown_size(node, cpu);
   }
   const auto kind = kind_of(*node.comm_type);
   if (!kind) {
     throw InputError(where, fmt::format("node {} ('{}') is a collective of type {}; known are 0 to 9",
                                         node.id, node.name, *node.comm_type));
   }
+  if (!node.comm_size && *kind != CollectiveKind::kBarrier) return of_unknown_size(node, cpu);
   const ChakraGroup& group = group_of(node, where);
   const auto size = group.ranks.empty() ? ranks_ : static_cast<std::uint32_t>(group.ranks.size());
   if (!group.ranks.empty() && std::find(group.ranks.begin(), group.ranks.end(), rank_) == group.ranks.end()) {

@@ -81,6 +81,7 @@ class ChakraRankBuilder {
   std::uint64_t reckoned_ns(const ChakraNode& node);
   std::uint64_t bytes_of(std::int64_t size) const;
   OpIndex message(const ChakraNode& node, std::uint16_t cpu, std::uint8_t nic, const SourceLocation& where);
+  OpIndex of_unknown_size(const ChakraNode& node, std::uint16_t cpu);
   OpIndex collective(const ChakraNode& node, std::uint16_t cpu, std::uint8_t nic,
                      const SourceLocation& where);
   std::uint16_t cpu_of(const ChakraNode& node, const SourceLocation& where);

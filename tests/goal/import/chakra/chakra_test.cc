@@ -283,6 +283,41 @@ TEST_CASE("chakra: the JSON form") {
   CHECK(anomalies(info, "communication_of_unknown_size") == 1);
 }
 
+TEST_CASE("chakra: the JSON form with names of types and a list of attributes") {
+  const auto nodes = [](const char* type) {
+    return R"({"id": 1, "type": "COMP_NODE", "duration_micros": 100},
+{"id": 2, "type": "COMM_COLL_NODE", "data_deps": [1], "attr": [{"name": "comm_type", "int64_val": 2},
+ {"name": "comm_size", "int64_val": 1000}, {"name": "is_cpu_op", "bool_val": false}, {"name": "fresh", "int64_val": 1}]},
+{"id": 3, "type": ")" +
+           std::string(type) + R"(", "comm_type": "REDUCE_SCATTER", "comm_size": 64, "data_deps": [2]})";
+  };
+  PackInfo info;
+  const Graph graph = import_chakra(json("names", nodes("COMM_COLL_NODE")), {.ranks = 2}, &info);
+  const RankView rank = graph.rank(1);
+  CHECK(rank.value(0) == 100'000);
+  CHECK(rank.collective(1).kind == CollectiveKind::kAllgather);
+  CHECK(rank.collective(1).bytes == 1000);
+  CHECK(rank.collective(2).kind == CollectiveKind::kReduceScatter);
+  CHECK(rank.collective(2).bytes == 32);
+  CHECK(anomalies(info, "unread_attributes") == 1);
+  CHECK_THAT(message(json("names", nodes("COLL_NODE"))),
+             Contains("t.0.json:5:") &&
+                 Contains("'type' is 'COLL_NODE', where a number from 1 to 7 or a name like COMP_NODE is"));
+}
+
+TEST_CASE("chakra: a collective without a size, and a barrier, which has none") {
+  const std::string nodes = R"({"Id": 1, "NodeType": 7, "comm_type": 0, "runtime": 5},
+{"Id": 2, "NodeType": 7, "comm_type": 9}, {"Id": 3, "NodeType": 7, "comm_type": 0, "comm_size": 0})";
+  PackInfo info;
+  const Graph graph = import_chakra(json("unsized", nodes), {.ranks = 2}, &info);
+  const RankView rank = graph.rank(0);
+  CHECK(rank.kind(0) == OpKind::kCalc);
+  CHECK(rank.value(0) == 5000);
+  CHECK(rank.collective(1).kind == CollectiveKind::kBarrier);
+  CHECK(rank.collective(2).kind == CollectiveKind::kAllreduce);
+  CHECK(anomalies(info, "communication_of_unknown_size") == 2);  // one on each rank
+}
+
 TEST_CASE("chakra: groups, sizes and streams") {
   const std::string nodes = R"({"Id": 1, "NodeType": 7, "comm_type": 7, "comm_size": 10, "pg_name": "tp"},
 {"Id": 2, "NodeType": 7, "comm_type": 6, "comm_size": 8, "is_cpu_op": false, "stream": 20, "ctrlDeps": [1]},

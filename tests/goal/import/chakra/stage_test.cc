@@ -138,4 +138,25 @@ TEST_CASE("stage: a device reckons operations, or moving bytes where that takes 
   CHECK(told(info, "sizes_in_elements") == 0);
 }
 
+TEST_CASE("chakra: nodes that say bytes alone take what moving them takes") {
+  const fs::path at = fs::path(std::getenv("TEST_TMPDIR")) / "bytes_alone";
+  fs::create_directories(at);
+  std::ofstream(at / "t.0.json") << R"({"workload_graph": [{"id": 1, "type": 4, "tensor_size": 67108864},
+    {"id": 2, "type": 2, "tensor_size": 67108864}, {"id": 3, "type": 4, "tensor_size": 8, "duration_micros": 3}]})";
+  const Device& h100 = find_device("h100");
+  PackInfo info;
+  const Graph graph = import_chakra(at, {.reckoning = {.device = &h100}}, &info);
+  const auto moved = static_cast<std::uint64_t>(std::llround(h100.memory_ns(1 << 26)));
+  CHECK(moved > 20'000);  // 3.35 TB/s and less
+  CHECK(graph.rank(0).value(0) == moved);
+  CHECK(graph.rank(0).value(1) == moved);
+  CHECK(graph.rank(0).value(2) == 3000);
+  CHECK(told(info, "compute_without_time") == 0);
+  for (const double gflops : {0.0, 100.0}) {
+    PackInfo other;
+    CHECK(import_chakra(at, {.reckoning = {.gflops = gflops}}, &other).rank(0).value(0) == 0);
+    CHECK(told(other, "compute_without_time") == 2);
+  }
+}
+
 }  // namespace weft::goal
