@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "goal/check/check_program.h"
+#include "goal/check/collectives.h"
 #include "goal/check/recorder.h"
 #include "goal/compute_times.h"
 #include "goal/file.h"
@@ -57,15 +59,20 @@ Report Recorder::finish() {
 
 std::string_view name(FindingKind kind) {
   static constexpr std::string_view kNames[kFindingKinds] = {
-      "cycle",         "out_of_range",        "not_member",         "unmatched_send", "unmatched_receive",
-      "short_receive", "collective_mismatch", "collective_missing", "duplicate_label"};
+      "cycle",         "out_of_range",        "not_member",         "unmatched_send",  "unmatched_receive",
+      "short_receive", "collective_mismatch", "collective_missing", "duplicate_label", "partial_element"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
 Severity severity(FindingKind kind) {
-  // A replay takes the bytes of the send, so a short receive only hints at a wrong trace.
-  return kind == FindingKind::kShortReceive || kind == FindingKind::kDuplicateLabel ? Severity::kWarning
-                                                                                    : Severity::kError;
+  switch (kind) {
+    case FindingKind::kShortReceive:    // a replay takes the bytes of the send, so it hints at a wrong trace
+    case FindingKind::kPartialElement:  // likewise
+    case FindingKind::kDuplicateLabel:
+      return Severity::kWarning;
+    default:
+      return Severity::kError;
+  }
 }
 
 bool Report::has_errors() const {
@@ -87,6 +94,61 @@ Report check_source(checks::OpSource& source, const CheckOptions& options) {
 
 Report check(const Graph& graph, const CheckOptions& options) {
   return check_source(*checks::source_of(graph), options);
+}
+
+Report check_collectives(const Graph& graph, const CheckOptions& options) {
+  const auto source = checks::source_of(graph);
+  checks::Recorder recorder(*source, options);
+  if (graph.collectives().empty()) return recorder.finish();
+  const CommunicatorPlaces members(graph);
+  checks::CollectiveCheck collectives(recorder, members);
+  for (Rank rank = 0; rank < graph.ranks(); ++rank) {
+    const RankView view = graph.rank(rank);
+    for (OpIndex i = 0; i < view.ops(); ++i) {
+      if (view.kind(i) == OpKind::kCollective) collectives.add(rank, i, view.op(i));
+    }
+    collectives.end_rank(rank);
+  }
+  collectives.finish();
+  return recorder.finish();
+}
+
+Report check_collectives(const Program& program, const CheckOptions& options) {
+  if (program.graph() != nullptr) return check_collectives(*program.graph(), options);
+  const auto file = program.packed()->open(1);
+  const auto source = checks::source_of(*file);
+  checks::Recorder recorder(*source, options);
+  if (file->collectives().empty()) return recorder.finish();
+  const CommunicatorPlaces members(file->ranks(), file->communicators());
+  checks::CollectiveCheck collectives(recorder, members);
+  OpBlock block;
+  for (Rank rank = 0; rank < file->ranks(); ++rank) {
+    RankReader reader = file->rank(rank, {.labels = false, .values = false});
+    while (reader.next(block, checks::kOpsAtOnce)) {
+      for (std::uint32_t k = 0; k < block.ops.size(); ++k) {
+        if (block.ops[k].kind == OpKind::kCollective) collectives.add(rank, block.first + k, block.ops[k]);
+      }
+    }
+    collectives.end_rank(rank);
+  }
+  collectives.finish();
+  return recorder.finish();
+}
+
+std::vector<Anomaly> collective_anomalies(const Graph& graph) {
+  const Report report = check_collectives(graph, {.examples = 1});
+  std::vector<Anomaly> anomalies;
+  for (const Finding& finding : report.findings) {
+    const bool disagree = finding.kind == FindingKind::kCollectiveMismatch;
+    anomalies.push_back(
+        {std::string(name(finding.kind)), Severity::kWarning,
+         (disagree ? "Collectives that ranks call with other kinds, roots or sizes than the rest, each "
+                     "rank's first: "
+                   : "As goal check tells: ") +
+             finding.sentence + ".",
+         report.counts[static_cast<std::size_t>(finding.kind)]});
+  }
+  return anomalies;
 }
 
 Report check_file(const std::string& path, const CheckOptions& options) {

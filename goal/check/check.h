@@ -24,8 +24,9 @@ enum class FindingKind : std::uint8_t {
   kCollectiveMismatch = 6,  // members disagree on kind, root or sizes; counted: (rank, communicator)
   kCollectiveMissing = 7,   // members have unequal numbers of them; counted: (rank, communicator)
   kDuplicateLabel = 8,      // a label that names several operations of a rank; counted: operations
+  kPartialElement = 9,      // bytes of a collective that are no whole elements; counted: operations
 };
-inline constexpr std::size_t kFindingKinds = 9;
+inline constexpr std::size_t kFindingKinds = 10;
 // "unmatched_send"; and how bad it is.
 std::string_view name(FindingKind kind);
 Severity severity(FindingKind kind);
@@ -69,6 +70,12 @@ struct CheckOptions {
 // program could deadlock for other reasons only a replay tells. A short receive is found by pairing the k-th
 // send with the k-th receive of a kind, in program order.
 Report check(const Graph& graph, const CheckOptions& options = {});
+
+// What of that is about collectives alone: members that disagree, or call unequal numbers of them. One pass
+// over the operations, none where there are no collectives.
+Report check_collectives(const Graph& graph, const CheckOptions& options = {});
+// Tells that to people who did not ask: returns a warning for each kind of finding, with the first of them.
+std::vector<Anomaly> collective_anomalies(const Graph& graph);
 
 // Checks a file of any format. A packed one (version 2) is read block by block, all ranks side by side: in
 // memory are the collectives of the first member of each communicator, a few hundred bytes a rank, the cache

@@ -41,13 +41,25 @@ bool lists_fit(const Collective& collective, std::uint32_t size) {
          (collective.kind != CollectiveKind::kAlltoall || collective.receive_counts.size() == size);
 }
 
+bool has_partial_elements(const Collective& collective) {
+  const std::uint64_t element = collective.element_bytes;
+  if (element <= 1) return false;
+  const auto is_partial = [element](std::uint64_t bytes) { return bytes % element != 0; };
+  return is_partial(collective.bytes) || std::ranges::any_of(collective.counts, is_partial) ||
+         std::ranges::any_of(collective.receive_counts, is_partial);
+}
+
 }  // namespace
 
 CollectiveCheck::CollectiveCheck(Recorder& recorder, const CommunicatorPlaces& members)
     : recorder_(recorder),
       source_(recorder.source()),
       members_(members),
-      comms_(source_.communicators().size()) {}
+      comms_(source_.communicators().size()) {
+  for (const Collective& collective : source_.collectives()) {
+    has_partial_elements_.push_back(has_partial_elements(collective));
+  }
+}
 
 void CollectiveCheck::add(Rank rank, OpIndex index, const Op& op) {
   if (!is_sound(rank, index, op)) return;
@@ -58,6 +70,12 @@ void CollectiveCheck::add(Rank rank, OpIndex index, const Op& op) {
              std::to_string(rank) + " is not in";
     });
     return;
+  }
+  if (has_partial_elements_[op.peer]) {
+    recorder_.add(FindingKind::kPartialElement, 1, rank, index, [&] {
+      return recorder_.describe(rank, index) + " has bytes that are not whole elements of " +
+             std::to_string(source_.collectives()[op.peer].element_bytes);
+    });
   }
   Comm& comm = comms_[op.comm];
   if (comm.position == 0) touched_.push_back(op.comm);

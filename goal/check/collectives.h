@@ -50,6 +50,7 @@ class CollectiveCheck {
   Recorder& recorder_;
   OpSource& source_;
   const CommunicatorPlaces& members_;
+  std::vector<bool> has_partial_elements_;  // by entry of the table of collectives
   std::vector<Comm> comms_;
   std::vector<std::uint32_t> touched_;  // communicators that the rank at hand has used
   std::vector<Paired> paired_;

@@ -50,6 +50,7 @@ void Collectives::begin(std::uint32_t local, goal::OpIndex op) {
   with_.progress.start(rank, op);
   const std::uint32_t size = program.communicator_size(collective.comm);
   if (size == 1) return with_.work.finish_op(rank, op);
+  calls_.add(collective.comm, me, call.tag, plan_.signatures[call.peer]);
   if (trails_ != nullptr) trails_->begin_collective(rank, call, engine_.now());
   if (overlap_ != nullptr) overlap_->begin(local, engine_.now());
   const goal::ChosenAlgorithm* chosen = plan_.choices[call.peer];

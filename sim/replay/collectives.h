@@ -8,6 +8,7 @@
 #include "goal/graph/graph.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
+#include "sim/replay/call_sums.h"
 #include "sim/replay/departures.h"
 #include "sim/replay/early_messages.h"
 #include "sim/replay/handshakes.h"
@@ -42,7 +43,11 @@ class Collectives {
  public:
   Collectives(const ReplayPlan& plan, const Engine& engine, std::uint32_t ranks,
               const CollectiveServices& services)
-      : plan_(plan), engine_(engine), early_(ranks), with_(services) {}
+      : plan_(plan),
+        engine_(engine),
+        early_(ranks),
+        calls_(plan.program.facts().collectives.empty() ? 0 : plan.program.facts().communicators.size()),
+        with_(services) {}
   void keep_trails(Trails& trails) { trails_ = &trails; }
   void slow_down(Overlap& overlap) { overlap_ = &overlap; }
 
@@ -69,9 +74,13 @@ class Collectives {
   }
 
   const EarlyMessages& early() const { return early_; }
+  // What its ranks have called so far. REQUIRES: the program has collectives.
+  const CallSums::Sum& calls_on(std::uint32_t comm) const { return calls_.of(comm); }
   void expect(std::uint32_t local, const Message& message, int look) const;
   // Without the services.
-  std::uint64_t memory_bytes() const { return early_.memory_bytes() + proxies_.capacity() * sizeof(Time); }
+  std::uint64_t memory_bytes() const {
+    return early_.memory_bytes() + calls_.memory_bytes() + proxies_.capacity() * sizeof(Time);
+  }
 
  private:
   static constexpr std::uint32_t kNone = RankState::kNone;
@@ -109,6 +118,7 @@ class Collectives {
   const ReplayPlan& plan_;
   const Engine& engine_;
   EarlyMessages early_;
+  CallSums calls_;
   std::vector<Time> proxies_;   // when the thread of each rank is free that hands on messages between nodes
   goal::Group group_;           // where algorithms write
   Trails* trails_ = nullptr;    // null: nobody asks what the time of a run consists of

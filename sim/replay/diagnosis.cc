@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "goal/check/check_program.h"
 #include "sim/replay/share.h"
 
 namespace weft::sim {
@@ -254,8 +255,24 @@ class Diagnosis {
   std::vector<std::string> lines_;
 };
 
+// What members of a communicator call differently, which others may wait for without end.
+static void add_differing_collectives(const goal::Program& program, std::vector<std::string>& lines) {
+  const goal::Report report = goal::check_collectives(program, {.examples = 1});
+  constexpr auto kKind = goal::FindingKind::kCollectiveMismatch;
+  const std::uint64_t count = report.counts[static_cast<std::size_t>(kKind)];
+  const auto first = std::ranges::find(report.findings, kKind, &goal::Finding::kind);
+  if (first == report.findings.end()) return;
+  lines.push_back(count == 1 ? first->sentence
+                             : fmt::format("{}; {} more ranks call another collective than the rest of a "
+                                           "communicator",
+                                           first->sentence, count - 1));
+}
+
 std::vector<std::string> Replay::diagnose(std::size_t limit) const {
-  return Diagnosis(plan_->program, shares_).lines(limit);
+  std::vector<std::string> lines;
+  add_differing_collectives(plan_->program, lines);
+  for (std::string& line : Diagnosis(plan_->program, shares_).lines(limit)) lines.push_back(std::move(line));
+  return lines;
 }
 
 }  // namespace weft::sim

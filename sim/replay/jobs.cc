@@ -34,6 +34,7 @@ void add(ReplayTotals& sum, const ReplayTotals& part) {
   sum.executed_ops += part.executed_ops;
   sum.messages += part.messages;
   sum.makespan = std::max(sum.makespan, part.makespan);
+  sum.collectives_differ |= part.collectives_differ;
   if (__builtin_add_overflow(sum.bytes, part.bytes, &sum.bytes)) {
     throw InputError("the messages of all jobs have more than 2^64 bytes together");
   }
@@ -355,6 +356,7 @@ JobProgress JobReplays::progress_of(std::uint32_t index) const {
                        .finish = job.totals.makespan,
                        .runs = job.runs,
                        .unreceived = job.lost,
+                       .collectives_differ = job.totals.collectives_differ,
                        .first_channel = job.first_channel};
   Time latest;
   for (const Engine* engine : engines_) latest = std::max(latest, engine->now());
@@ -365,6 +367,7 @@ JobProgress JobReplays::progress_of(std::uint32_t index) const {
     const Replay& replay = *replay_of(job.instance);
     const ReplayTotals totals = replay.totals();
     progress.finish = std::max(progress.finish, totals.makespan);
+    progress.collectives_differ |= totals.collectives_differ;
     progress.unreceived += totals.unreceived;
     if (!is_dynamic_) done = replay.done();
     if (!is_dynamic_) progress.path = replay.critical_path();

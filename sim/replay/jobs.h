@@ -60,9 +60,10 @@ class JobStarter {
 // What has become of a job.
 struct JobProgress {
   bool started = false;
-  Time start, finish;            // of its first run; latest finish of any rank so far
-  std::uint64_t runs = 0;        // that are done
-  std::uint64_t unreceived = 0;  // messages that arrived, and that no receive took
+  Time start, finish;               // of its first run; latest finish of any rank so far
+  std::uint64_t runs = 0;           // that are done
+  std::uint64_t unreceived = 0;     // messages that arrived, and that no receive took
+  bool collectives_differ = false;  // as in ReplayTotals, in any of its runs that are done
   std::uint64_t first_channel = 0;
   std::optional<results::CriticalPath> path;       // of its runs, one behind the other, if all are done
   std::optional<results::PathShares> path_shares;  // likewise, if they are kept

@@ -147,7 +147,22 @@ ReplayTotals Replay::totals() const {
     totals.makespan = std::max(totals.makespan, part.makespan);
     if (__builtin_add_overflow(totals.bytes, part.bytes, &totals.bytes)) throw GraphError(kTooManyBytes);
   }
+  totals.collectives_differ = done() && do_collectives_differ();
   return totals;
+}
+
+bool Replay::do_collectives_differ() const {
+  const goal::ProgramFacts& program = plan_->program.facts();
+  if (program.collectives.empty()) return false;
+  for (std::uint32_t comm = 0; comm < program.communicators.size(); ++comm) {
+    CallSums::Sum sum;
+    for (const auto& share : shares_) {
+      sum.all += share->calls_on(comm).all;
+      sum.of_first += share->calls_on(comm).of_first;
+    }
+    if (sum.all != program.communicator_size(comm) * sum.of_first) return true;
+  }
+  return false;
 }
 
 std::vector<results::Rank> Replay::ranks() const {

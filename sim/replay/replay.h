@@ -74,6 +74,9 @@ struct ReplayTotals {
   std::uint64_t messages = 0, bytes = 0;    // sent by ranks, those of collectives included
   std::uint64_t unreceived = 0;             // arrived, but no receive took them
   Time makespan;                            // latest finish of any rank
+  // The replay is over, and members of a communicator called collectives of other kinds, roots or sizes than
+  // the rest did: goal::check_collectives() tells which.
+  bool collectives_differ = false;
 };
 
 // Where and when a program is replayed, and how it keeps apart from others that are replayed beside it.
@@ -177,6 +180,7 @@ class Replay {
 
  private:
   std::size_t partition_of(std::uint32_t rank) const;
+  bool do_collectives_differ() const;
   const ReplayShare& share_of(std::uint32_t rank) const { return *shares_[partition_of(rank)]; }
 
   std::unique_ptr<const ReplayPlan> plan_;

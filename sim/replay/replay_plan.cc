@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "goal/transform/scale.h"
+#include "sim/replay/call_sums.h"
 #include "sim/units/graph_error.h"
 
 namespace weft::sim {
@@ -56,8 +57,10 @@ ReplayPlan::ReplayPlan(const goal::Program& what, const HostConfig& config, Repl
       local(what.ranks()),
       places(what.ranks(), what.facts().communicators) {
   choices.reserve(program.facts().collectives.size());
+  signatures.reserve(program.facts().collectives.size());
   for (const goal::Collective& collective : program.facts().collectives) {
     const std::uint32_t size = program.facts().communicator_size(collective.comm);
+    signatures.push_back(call_signature(collective));
     choices.push_back(size < 2 ? nullptr : &hosts.collectives.choose(collective, size));
   }
   if (program.facts().max_nic == 0) nics = hosts.nics;

@@ -49,8 +49,9 @@ struct ReplayPlan {
   std::uint32_t host_of(std::uint32_t rank) const { return placed.empty() ? rank : placed[rank].host; }
   EntityId first_entity;  // rank r is entity first_entity + r
   std::vector<const goal::ChosenAlgorithm*>
-      choices;                       // per collective of the program; null for one rank alone
-  std::vector<std::uint32_t> local;  // of each rank: its number among those of its share, from 0 on
+      choices;                            // per collective of the program; null for one rank alone
+  std::vector<std::uint64_t> signatures;  // call_signature(), likewise
+  std::vector<std::uint32_t> local;       // of each rank: its number among those of its share, from 0 on
   goal::CommunicatorPlaces places;
 };
 

@@ -76,6 +76,8 @@ class alignas(64) ReplayShare final : public NetworkClient {
   bool done() const { return progress_.have_all_finished() && progress_.have_all_begun(); }
   bool at_rest() const;
   std::uint32_t events_of(std::uint32_t rank) const { return ranks_[local_[rank]].scheduled; }
+  // What its ranks have called on a communicator so far. REQUIRES: the program has collectives.
+  const CallSums::Sum& calls_on(std::uint32_t comm) const { return collectives_.calls_on(comm); }
   // Messages that have arrived and that no receive took.
   std::uint64_t unreceived() const { return user_messages().unreceived() + early().size(); }
   // Both know this share's ranks only.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "goal/check/check_program.h"
 #include "sim/results/jobs.h"
 #include "sim/units/grouped.h"
 #include "sim/units/memory.h"
@@ -22,6 +23,20 @@ std::vector<Engine*> pointers(const std::vector<std::unique_ptr<Engine>>& owned)
   std::vector<Engine*> engines;
   for (const auto& engine : owned) engines.push_back(engine.get());
   return engines;
+}
+
+// Each rank's own calls were replayed, and the run came to its end.
+void tell_differing(const ReplayJob& job, bool several, std::vector<std::string>& warnings) {
+  const goal::Report report = goal::check_collectives(job.program, {.examples = 1});
+  if (report.findings.empty()) return;
+  std::uint64_t calls = 0;
+  for (const std::uint64_t count : report.counts) calls += count;
+  const std::string who =
+      calls == 1 ? "a rank calls" : fmt::format("{} ranks call", grouped(static_cast<double>(calls)));
+  warnings.push_back(fmt::format(
+      "{}{} collectives of other kinds, roots or sizes than the rest of a communicator, as goal check "
+      "tells; each goes by its own call; the first: {}",
+      several ? fmt::format("job {}: ", job.name) : "", who, report.findings[0].sentence));
 }
 
 }  // namespace
@@ -86,6 +101,7 @@ bool needs_one_partition(const ModelRun& run) {
 ModelReplay::ModelReplay(const ModelRun& run, std::vector<ReplayJob> jobs, std::uint32_t partitions,
                          std::span<const std::uint16_t> partition_of_host)
     : control_(run.control),
+      jobs_(run.jobs),
       owned_(make_engines(run.scenario.seed, partitions)),
       engines_(pointers(owned_)),
       replay_(std::move(jobs), run.hosts, engines_, partition_of_host, run.starter, run.timeline) {
@@ -116,6 +132,7 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
     row.finish = progress.finish;
     row.runs = progress.runs;
     row.first_channel = progress.first_channel;
+    if (progress.collectives_differ) tell_differing(jobs_[job], jobs_.size() > 1, report.warnings);
     row.path = progress.path;
     row.path_shares = progress.path_shares;
     row.cpu_times = replay_.cpu_times_of(job);

@@ -52,6 +52,7 @@ class ModelReplay {
                  const std::function<StopReason()>& run, results::Report& report);
 
   RunControl& control_;
+  std::span<const ReplayJob> jobs_;
   std::vector<std::unique_ptr<Engine>> owned_;
   std::vector<Engine*> engines_;
   JobReplays replay_;

@@ -149,6 +149,49 @@ TEST_CASE("collectives on which members disagree") {
   CHECK(mismatches("barrier\nbcast 8b\nbarrier", "bcast 8b\nbarrier\nscan 8b") == 1);
 }
 
+TEST_CASE("bytes that are no whole elements") {
+  const auto all = [](const std::string& call) {
+    return check_text("num_ranks 2\nrank 0 {\n" + call + "\n}\nrank 1 {\n" + call + "\n}");
+  };
+  check_only(all("allreduce 10b elem 4"), FindingKind::kPartialElement, 2,
+             "operation 0 of rank 0 (allreduce 10b elem 4) has bytes that are not whole elements of 4");
+  CHECK_FALSE(all("allreduce 10b elem 4").has_errors());
+  CHECK(all("allreduce 12b elem 4").clean());
+  CHECK(all("allgather [8 4]b elem 4").clean());
+  CHECK(all("allgather [8 6]b elem 4").counts[static_cast<std::size_t>(FindingKind::kPartialElement)] == 2);
+}
+
+TEST_CASE("collectives alone, as imports and runs check them") {
+  const Graph graph = parse_text(R"(num_ranks 3
+rank 0 {
+send 8b to 1
+barrier
+allreduce 8b
+}
+rank 1 {
+barrier
+allreduce 16b
+}
+rank 2 {
+barrier
+}
+)",
+                                 "test.goal");
+  const Report whole = check(graph), part = check_collectives(graph);
+  for (const FindingKind kind : {FindingKind::kCollectiveMismatch, FindingKind::kCollectiveMissing}) {
+    CHECK(part.counts[static_cast<std::size_t>(kind)] == 1);
+    CHECK(whole.counts[static_cast<std::size_t>(kind)] == 1);
+  }
+  CHECK(part.counts[static_cast<std::size_t>(FindingKind::kUnmatchedSend)] == 0);
+  const std::vector<Anomaly> told = collective_anomalies(graph);
+  REQUIRE(told.size() == 2);
+  CHECK(told[0].name == "collective_mismatch");
+  CHECK(told[0].severity == Severity::kWarning);
+  CHECK(told[0].sentence.find("operation 1 of rank 1 (allreduce 16b)") != std::string::npos);
+  CHECK(told[1].name == "collective_missing");
+  CHECK(collective_anomalies(parse_text("num_ranks 1\nrank 0 {\ncalc 1\n}\n", "t")).empty());
+}
+
 TEST_CASE("sizes of the v form") {
   const auto gather = [](const std::string& a, const std::string& b) {
     return check_text("num_ranks 2\nrank 0 {\n" + a + "\n}\nrank 1 {\n" + b + "\n}");

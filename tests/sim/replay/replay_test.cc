@@ -277,6 +277,30 @@ TEST_CASE("a collective that a member never calls is named with its group") {
   CHECK(run.replay.diagnose().at(0).find("barrier number 0 of communicator 0, group 0") != std::string::npos);
 }
 
+TEST_CASE("members that call different collectives are told, whether the replay ends or not") {
+  const auto two = [](const std::string& a, const std::string& b) {
+    return "num_ranks 2\nrank 0 {\nbarrier\n" + a + "\n}\nrank 1 {\nbarrier\n" + b + "\n}\n";
+  };
+  const auto differ = [&](const std::string& a, const std::string& b) {
+    const LogGopsRun run(two(a, b), {});
+    CHECK(run.replay.complete());
+    return run.replay.totals().collectives_differ;
+  };
+  CHECK_FALSE(differ("bcast 8b", "bcast 8b"));
+  CHECK_FALSE(differ("gather [4 8]b root 0 v", "gather 8b root 0 v"));
+  CHECK_FALSE(differ("alltoall [1 2]b receives [1 3]b", "alltoall [3 4]b receives [2 4]b"));
+  CHECK(differ("allreduce 8b", "allreduce 16b"));
+  CHECK(differ("reduce 8b root 1", "bcast 8b"));
+  // Equal calls in another order.
+  CHECK(differ("a: allreduce 8b\nb: allreduce 16b\nb requires a",
+               "a: allreduce 16b\nb: allreduce 8b\nb requires a"));
+  const LogGopsRun stuck(two("bcast 8b root 1", "bcast 8b root 0"), {});
+  CHECK_FALSE(stuck.replay.complete());
+  CHECK(stuck.replay.diagnose().at(0) ==
+        "operation 1 of rank 1 (bcast 8b root 0) and operation 1 of rank 0 (bcast 8b root 1) are the same "
+        "collective (number 1 on communicator 0 'world'), but differ in root");
+}
+
 TEST_CASE("a collective's wait names its communicator, and no user message as a near miss") {
   // Rank 1 sends a message whose tag is the number of the barrier, and never calls the barrier.
   const LogGopsRun run(

@@ -21,6 +21,7 @@ printf 'num_ranks 1\nrank 0 {\nsend 8b to 0\n}\n' > lone.goal
 printf 'num_ranks 1\nrank 0 {\nsend 8b to 3\n}\n' > bad.goal
 printf 'num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 4b from 0\n}\n' > short.goal
 printf 'num_ranks 1\nrank 0 {\ncalc 1 cpu 300\n}\n' > cpu.goal
+printf 'num_ranks 1\nrank 0 {\nallreduce 10b elem 4\n}\n' > partial.goal
 printf '\x1f\x8b\x08\x00' > zipped.goal
 
 expect "help shows the path" 0 'weft import mpi DIR' '' --help
@@ -48,6 +49,19 @@ expect "check: totals" 2 '^lone.goal: unmatched_send: 1 in all$' '' goal check l
 expect "check: warnings are no failure" 0 '^short.goal: warning: short_receive: ' '' goal check short.goal
 expect "check: bad text" 2 '' '^weft: bad.goal:3:12: rank 3 does not exist' goal check bad.goal
 
+# Collectives that ranks call with other sizes: told by the check, by an import, and by a run, whether it ends or not.
+printf 'num_ranks 2\nrank 0 {\nbcast 8b\n}\nrank 1 {\nbcast 16b\n}\n' > sizes.goal
+printf 'num_ranks 2\nrank 0 {\nbcast 8b root 1\n}\nrank 1 {\nbcast 8b root 0\n}\n' > roots.goal
+first='operation 0 of rank 1 \(bcast 16b root 0\) and operation 0 of rank 0 \(bcast 8b root 0\)'
+expect "check: sizes that differ" 2 "error: collective_mismatch: $first" '' goal check sizes.goal
+expect "check: parts of elements" 0 'warning: partial_element: operation 0 of rank 0' '' goal check partial.goal
+expect "import: sizes that differ" 0 "warning +collective_mismatch: 1\\. .*$first" '' import sizes.goal -o sizes.weft
+for graph in sizes.goal sizes.weft; do
+  expect "sim: sizes that differ" 0 "a rank calls collectives of other kinds, roots or sizes .* the first: $first" '' \
+    sim --goal $graph --network loggops -o sizes_run
+done
+expect "sim: roots that differ" 3 'incomplete' 'rank 1 .bcast 8b root 0. and operation 0 of rank 0 .bcast 8b root 1. are the same' \
+  sim --goal roots.goal --network loggops -o roots_run
 expect "print" 0 '^recv 2000b from -1 tag 7$' '' goal print pair.goal
 expect "print one rank" 0 '^rank 1 \{$' '' goal print pair.goal --rank 1
 expect "print no such rank" 2 '' '^weft: --rank 2: pair.goal has 2 ranks' goal print pair.goal --rank 2

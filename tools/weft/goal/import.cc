@@ -9,8 +9,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "goal/check/check.h"
 #include "goal/import/importers.h"
 #include "goal/pack/pack.h"
 #include "goal/write_graph.h"
@@ -181,6 +183,8 @@ void run(const ImportOptions& options) {
   add_given(options, importer.info, choice);
   goal::PackInfo info;
   const goal::Graph graph = import(importer, paths, Parameters(importer.info, choice), info);
+  for (goal::Anomaly& anomaly : goal::collective_anomalies(graph))
+    info.anomalies.push_back(std::move(anomaly));
   goal::write_graph(graph, info, options.output, format);
   print_summary(graph, info, importer, options.output);
 }
