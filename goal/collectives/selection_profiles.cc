@@ -26,7 +26,7 @@ std::vector<ParameterSpec> nccl_parameters() {
     gpus += (gpus.empty() ? "" : ", ") + std::string(preset.name);
   }
   std::vector<ParameterSpec> all = {
-      {"node", ParameterType::kText, "dgx_h100", "Kind of node. One of: " + known + "."},
+      {"node", ParameterType::kText, nccl::kUsualNode, "Kind of node. One of: " + known + "."},
       {"gpus_per_node", ParameterType::kInteger, "auto",
        "Consecutive ranks of a node; auto: as many as it has.", from_to("1", "1024")},
       {"nics_per_node", ParameterType::kInteger, "auto", "NICs of a node; auto: as many a GPU as the node's.",

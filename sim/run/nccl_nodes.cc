@@ -15,8 +15,6 @@
 namespace weft::sim {
 namespace {
 
-constexpr const char* kDefaultNode = "dgx_h100";
-
 std::string value_of(const std::map<std::string, std::string>& given, const char* name) {
   const auto found = given.find(name);
   return found == given.end() || found->second == "auto" ? "" : found->second;
@@ -103,7 +101,7 @@ void tell_contradictions(const ModuleChoice& profile, const Inside& inside, bool
                     node, inside.node));
   }
   if (!stand_alone || (node.empty() && gpus.empty())) return;
-  const std::string taken = gpus_of(node.empty() ? kDefaultNode : node, gpus);
+  const std::string taken = gpus_of(node.empty() ? goal::nccl::kUsualNode : node, gpus);
   if (taken == inside.gpus || !std::ranges::all_of(taken, [](char c) { return c >= '0' && c <= '9'; }))
     return;
   warnings.push_back(fmt::format(
@@ -159,16 +157,16 @@ void add_nccl_remarks(const Scenario& resolved, std::vector<std::string>& warnin
   const bool stand_alone = inside.known && !has_gpu_nodes(resolved);
   tell_contradictions(choice, inside, stand_alone, warnings);
   if (!value_of(choice.given, "node").empty() || !inside.node.empty()) return;
-  const std::string gpus = gpus_of(kDefaultNode, value_of(choice.given, "gpus_per_node").empty()
-                                                     ? inside.gpus
-                                                     : value_of(choice.given, "gpus_per_node"));
+  const std::string gpus = gpus_of(goal::nccl::kUsualNode, value_of(choice.given, "gpus_per_node").empty()
+                                                               ? inside.gpus
+                                                               : value_of(choice.given, "gpus_per_node"));
   const std::string why = stand_alone            ? "hosts stand alone"
                           : inside.other.empty() ? "neither profile nor topology says"
                                                  : fmt::format("NCCL's tables have no {}", inside.other);
   warnings.push_back(
       fmt::format("NCCL's choices and channels are those of nodes of {} with {} GPU{} a node, as {}; "
                   "collectives.profile=nccl:node=...,gpus_per_node=... says other",
-                  kDefaultNode, gpus, gpus == "1" ? "" : "s", why));
+                  goal::nccl::kUsualNode, gpus, gpus == "1" ? "" : "s", why));
 }
 
 }  // namespace weft::sim

@@ -19,8 +19,9 @@ std::string_view name(PathType path);  // "NVL", "PIX", "PXB", "PHB", "SYS"
 // What measured times differ by from those that NCCL's tables give; its choice goes by the tables alone.
 // [tree, ring, NVLS][LL, LL128, Simple]; NVLS has Simple alone.
 struct Correction {
-  double launch_us = 0;      // before the first byte
-  bool on_one_node = false;  // measured there: on several nodes launch alone counts
+  double launch_us = 0;          // before the first byte
+  bool on_one_node = false;      // measured there: on several nodes launch alone counts
+  std::uint64_t most_bytes = 0;  // of the allreduces it was fitted to; 0: it wasn't
   double latency[3][3] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
   double moving[3][3] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
   // Instead of latency, for a ring with LL and at most 16 bytes of data for each rank.
@@ -69,6 +70,9 @@ Node with_gpus(Node node, std::uint32_t gpus);
 
 // NVIDIA's figure of a NVLink link in GB/s, as NCCL has it, by compute capability.
 double nvlink_rate(std::uint32_t compute_capability);
+
+// The kind of node where nobody says one.
+inline constexpr const char* kUsualNode = "dgx_h100";
 
 struct NodePreset {
   std::string_view name, summary, source;

@@ -1,12 +1,16 @@
 #include "tools/weft/goal/goal_expand.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "goal/collectives/nccl/node.h"
 #include "goal/collectives/selection_profiles.h"
 #include "goal/transform/expand.h"
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
+#include "tools/weft/cli/log.h"
 
 namespace weft::cli {
 
@@ -18,12 +22,48 @@ void ExpandOption::add_options(Command& command) {
       .repeated();
   command.add_option(
       "--profile", profile,
-      "Algorithms as this library chooses them: openmpi, mpich; default: the first of each kind. "
-      "Otherwise as the graph's own MPI library, else as mpich");
+      "Algorithms as this library chooses them: openmpi, mpich, nccl (nccl:node=…,gpus_per_node=…); default: "
+      "the first of each kind. Otherwise as the graph's own library, else as mpich");
   command.add_option("--table", table, "A file of rules that choose algorithms");
   command.add_option("--reduction", reduction_ns_per_byte,
                      "Time to combine received data, in ns per byte: a calc");
 }
+
+namespace {
+
+std::string noted(const goal::PackInfo& info, const char* key) {
+  const auto found = info.metadata.find(key);
+  return found == info.metadata.end() ? "" : found->second;
+}
+
+// As a replay would choose, and why.
+std::pair<std::string, std::string> profile_of(const goal::PackInfo& info) {
+  const std::string library = noted(info, "mpi_library"), nccl = noted(info, "nccl_library");
+  if (!library.empty()) {
+    return {std::string(goal::profile_name_of_library(library)),
+            goal::profile_of_library(library) != nullptr
+                ? "as the graph's MPI library is " + library
+                : "as none is known for the graph's MPI library " + library};
+  }
+  if (!nccl.empty()) {
+    const goal::nccl::Node& node = goal::nccl::node_preset(goal::nccl::kUsualNode);
+    return {std::string(goal::kNcclProfile),
+            fmt::format("as the graph's collectives are those of {}, on nodes of {} with {} GPUs", nccl,
+                        node.label, node.gpus)};
+  }
+  return {std::string(goal::kUsualProfile), "as the graph names no library"};
+}
+
+// Is any collective left to the profile?
+bool asks_profile(const goal::Graph& graph, const goal::CollectiveChoices& choices) {
+  return std::ranges::any_of(graph.collectives(), [&](const goal::Collective& collective) {
+    return collective.algorithm.empty() &&
+           choices.forced[static_cast<std::size_t>(collective.kind)].empty() &&
+           graph.communicator_size(collective.comm) > 1;
+  });
+}
+
+}  // namespace
 
 goal::Graph ExpandOption::apply(goal::Graph graph, const goal::PackInfo& info) const {
   if (!expand) {
@@ -34,11 +74,8 @@ goal::Graph ExpandOption::apply(goal::Graph graph, const goal::PackInfo& info) c
   }
   goal::CollectiveChoices choices;
   choices.table = table;
-  // As a replay would choose.
-  const auto library = info.metadata.find("mpi_library");
-  choices.profile = !profile.empty()                 ? profile
-                    : library == info.metadata.end() ? goal::kUsualProfile
-                                                     : goal::profile_name_of_library(library->second);
+  const auto [usual, why] = profile_of(info);
+  choices.profile = profile.empty() ? usual : profile;
   std::vector<std::string> kinds;
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
     kinds.emplace_back(goal::name(static_cast<goal::CollectiveKind>(kind)));
@@ -54,6 +91,10 @@ goal::Graph ExpandOption::apply(goal::Graph graph, const goal::PackInfo& info) c
       fail_unknown_name("kind of collective", kind, kinds, SourceLocation{.file = "--algorithm"});
     }
     choices.forced[static_cast<std::size_t>(found - kinds.begin())] = text.substr(equals + 1);
+  }
+  if (profile.empty() && asks_profile(graph, choices)) {
+    log::warn(
+        fmt::format("algorithms of collectives by the profile {}, {}; --profile says other", usual, why));
   }
   goal::CollectiveSelection selection(choices);
   selection.know_groups(graph.facts());
