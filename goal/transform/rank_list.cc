@@ -45,6 +45,7 @@ RankList::RankList(std::string_view text, Rank ranks, const std::string& what) {
   std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return a.first < b.first; });
   std::vector<Range> merged;
   for (const Range& range : ranges_) {
+    has_repeats_ |= !merged.empty() && range.first <= merged.back().last;
     if (!merged.empty() && range.first <= merged.back().last + 1) {
       merged.back().last = std::max(merged.back().last, range.last);
     } else {

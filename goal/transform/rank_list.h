@@ -19,6 +19,8 @@ class RankList {
   explicit RankList(const std::vector<Rank>& ranks);
 
   bool contains(Rank rank) const;
+  // Was any named more than once?
+  bool has_repeats() const { return has_repeats_; }
   std::vector<Rank> ranks() const;  // in ascending order
   // "6-8,0-2" is 6, 7, 8, 0, 1, 2; one that is named again keeps its first place.
   std::vector<Rank> ranks_as_named() const;
@@ -29,6 +31,7 @@ class RankList {
   };
   static std::vector<Rank> listed(const std::vector<Range>& ranges);
   std::vector<Range> ranges_, named_;
+  bool has_repeats_ = false;
 };
 
 }  // namespace weft::goal

@@ -17,6 +17,19 @@ std::uint64_t scaled_ns(std::uint64_t value, double factor) {
   return static_cast<std::uint64_t>(std::floor(product + 0.5L));
 }
 
+std::uint64_t count_calcs(const Graph& graph, const std::optional<RankList>& ranks,
+                          std::optional<std::uint16_t> cpu) {
+  std::uint64_t count = 0;
+  for (Rank r = 0; r < graph.ranks(); ++r) {
+    if (ranks && !ranks->contains(r)) continue;
+    const RankView rank = graph.rank(r);
+    for (OpIndex i = 0; i < rank.ops(); ++i) {
+      count += rank.kind(i) == OpKind::kCalc && (!cpu || rank.cpu(i) == *cpu);
+    }
+  }
+  return count;
+}
+
 Graph scale(const Graph& graph, std::span<const ScaleRule> rules) {
   for (const ScaleRule& rule : rules) {
     if (!std::isfinite(rule.factor) || rule.factor < 0) {

@@ -22,6 +22,10 @@ struct ScaleRule {
 // number, and for times beyond 2^62 ns.
 Graph scale(const Graph& graph, std::span<const ScaleRule> rules);
 
+// How many calcs such a rule fits.
+std::uint64_t count_calcs(const Graph& graph, const std::optional<RankList>& ranks,
+                          std::optional<std::uint16_t> cpu);
+
 // value * factor to the nearest whole number, exact for a factor of 1. REQUIRES: factor >= 0. Throws
 // InputError past 2^62.
 std::uint64_t scaled_ns(std::uint64_t value, double factor);

@@ -53,6 +53,7 @@ class Slicer {
     cut_communicators();
     count_calls();
     for (const Rank r : kept_ranks_) add_rank(r);
+    if (timed_ && kept_ops_ == 0) note_nothing(anomalies);
     if (anomalies != nullptr) report(*anomalies);
     return builder_.finish();
   }
@@ -139,7 +140,9 @@ class Slicer {
     const RankView rank = graph_.rank(r);
     std::vector<OpIndex> new_op(rank.ops(), kDropped);
     for (OpIndex i = 0; i < rank.ops(); ++i) {
-      if (in_time(places_.global(r, i))) new_op[i] = add_op(r, rank, i);
+      if (!in_time(places_.global(r, i))) continue;
+      new_op[i] = add_op(r, rank, i);
+      ++kept_ops_;
     }
     for (OpIndex i = 0; i < rank.ops(); ++i) {
       if (new_op[i] == kDropped) continue;
@@ -198,6 +201,16 @@ class Slicer {
     return new_rank_[places_.place(partner).first] != kAny && in_time(partner);
   }
 
+  void note_nothing(std::vector<Anomaly>* anomalies) const {
+    if (anomalies == nullptr) return;
+    std::uint64_t end = 0;
+    for (const std::uint64_t finish : schedule_.finish_ns) end = std::max(end, finish);
+    anomalies->push_back({"nothing_left", Severity::kWarning,
+                          "No operation is in the stretch; the run that compute times alone allow ends at " +
+                              std::to_string(end) + " ns.",
+                          1});
+  }
+
   void report(std::vector<Anomaly>& anomalies) const {
     const auto add = [&](const char* name, Severity severity, const char* sentence, std::uint64_t count) {
       if (count > 0) anomalies.push_back({name, severity, sentence, count});
@@ -230,6 +243,7 @@ class Slicer {
   std::vector<std::vector<std::uint32_t>> position_;  // per communicator: who stays, in ascending order
   std::vector<Collective> collectives_;
   std::unordered_map<std::uint64_t, std::size_t> calls_;  // only asked, never walked
+  std::uint64_t kept_ops_ = 0;
   std::uint64_t cut_sends_ = 0, cut_receives_ = 0, cut_collectives_ = 0, shrunk_collectives_ = 0,
                 moved_roots_ = 0, cut_calcs_ = 0;
 };

@@ -27,8 +27,8 @@ struct SliceOptions {
 // them
 //   as root if the root is gone. One that part of the remaining members calls outside the stretch becomes a
 //   calc of 0 on all.
-// Each of these is counted in *anomalies. Throws InputError if no rank is left, if the stretch is empty, or
-// if a stretch is asked for and the program can't run to its end.
+// Each of these is counted in *anomalies, and that nothing is left of a stretch. Throws InputError if no rank
+// is left, if the stretch is empty, or if a stretch is asked for and the program can't run to its end.
 Graph slice(const Graph& graph, const SliceOptions& options, std::vector<Anomaly>* anomalies = nullptr);
 
 }  // namespace weft::goal

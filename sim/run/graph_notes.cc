@@ -1,5 +1,7 @@
 #include "sim/run/graph_notes.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -13,6 +15,15 @@ std::optional<double> number(const goal::Program& program, const char* key) {
 }
 
 bool was_changed(const goal::Program& program) { return !program.metadata("transform 1").empty(); }
+
+// Merging adds up what its jobs note.
+bool was_changed_alone(const goal::Program& program) {
+  for (int n = 1;; ++n) {
+    const std::string change = program.metadata(fmt::format("transform {}", n));
+    if (change.empty()) return false;
+    if (!change.starts_with("merge ")) return true;
+  }
+}
 
 Time time_of(double ns) { return Time::ps(std::llround(std::min(ns * 1000, 9e18))); }
 
@@ -28,7 +39,7 @@ std::optional<results::OpenLoopWindow> open_loop_window(const goal::Program& pro
 }
 
 double noted_tokens(const goal::Program& program) {
-  return was_changed(program) ? 0 : number(program, "tokens").value_or(0);
+  return was_changed_alone(program) ? 0 : number(program, "tokens").value_or(0);
 }
 
 double noted_overlap_slowdown(const goal::Program& program) {

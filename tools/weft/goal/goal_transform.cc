@@ -1,13 +1,17 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "goal/noted_number.h"
 #include "goal/read_graph.h"
 #include "goal/transform/extrapolate.h"
 #include "goal/transform/merge.h"
@@ -18,6 +22,7 @@
 #include "goal/transform/slice.h"
 #include "sim/units/brackets.h"
 #include "sim/units/input_error.h"
+#include "tools/weft/cli/log.h"
 #include "tools/weft/goal/goal_commands.h"
 #include "tools/weft/goal/goal_expand.h"
 #include "tools/weft/goal/goal_output.h"
@@ -34,7 +39,9 @@ void add_input(Command& command, std::string& file) {
 
 std::optional<RankList> ranks_option(const std::string& text, const Graph& graph) {
   if (text.empty()) return std::nullopt;
-  return RankList(text, graph.ranks(), "--ranks");
+  RankList list(text, graph.ranks(), "--ranks");
+  if (list.has_repeats()) log::warn("--ranks '" + text + "' names a rank more than once; it counts once");
+  return list;
 }
 
 // "0.5", "0.5@cpu=1", "2@ranks=0-3@cpu=0"
@@ -84,6 +91,80 @@ std::string noise_help() {
          "-o noisy.weft";
 }
 
+// What a run goes by: graphs of jobs that differ in one of them go by none.
+constexpr const char* kActing[] = {"mpi_library", "nccl_library", "overlap_slowdown"};
+
+// Null where jobs differ.
+const std::string* noted_by_all(const std::vector<goal::PackInfo>& jobs, const std::string& key) {
+  const auto first = jobs[0].metadata.find(key);
+  for (const goal::PackInfo& job : jobs) {
+    const auto found = job.metadata.find(key);
+    if (found == job.metadata.end() || found->second != first->second) return nullptr;
+  }
+  return &first->second;
+}
+
+void warn_of_differing(const std::vector<goal::PackInfo>& infos) {
+  for (const char* key : kActing) {
+    std::vector<std::string> values;
+    for (const goal::PackInfo& info : infos) {
+      const auto found = info.metadata.find(key);
+      values.push_back(found == info.metadata.end() ? "none" : found->second);
+    }
+    if (std::ranges::all_of(values, [&](const std::string& value) { return value == values[0]; })) continue;
+    log::warn(
+        fmt::format("jobs differ in {} ({}), and the merged graph has none; as jobs of one run (weft sim "
+                    "--job) each keeps its own",
+                    key, fmt::join(values, ", ")));
+  }
+}
+
+// What one run of the merged graph does of is what its jobs do together.
+constexpr const char* kSums[] = {"tokens", "model_flops"};
+
+bool is_sum(const std::string& key) { return std::ranges::find(kSums, key) != std::end(kSums); }
+
+// What was changed since doesn't hold.
+void add_sum(const std::vector<goal::PackInfo>& infos, const char* key, goal::PackInfo& merged) {
+  double sum = 0;
+  for (const goal::PackInfo& info : infos) {
+    const auto found = info.metadata.find(key);
+    const auto number = found == info.metadata.end() ? std::nullopt : goal::noted_number(found->second);
+    if (!number || info.metadata.contains("transform 1")) return;
+    sum += *number;
+  }
+  merged.metadata[key] = fmt::format("{}", sum);
+}
+
+// What is known of all jobs alike stays known of the graph; the rest stands under the name of its job.
+goal::PackInfo merged_info(const std::vector<goal::PackInfo>& infos,
+                           const std::vector<goal::MergeJob>& jobs) {
+  goal::PackInfo merged;
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    for (const auto& [key, value] : infos[i].metadata) {
+      const bool is_own = key.starts_with("transform ") || is_sum(key);
+      const std::string* const common = is_own ? nullptr : noted_by_all(infos, key);
+      if (common != nullptr) {
+        merged.metadata.emplace(key, *common);
+      } else {
+        merged.metadata.emplace(fmt::format("job {} ({}): {}", i + 1, jobs[i].name, key), value);
+      }
+    }
+    merged.not_replayed.add(infos[i].not_replayed);
+  }
+  for (const char* key : kSums) add_sum(infos, key, merged);
+  warn_of_differing(infos);
+  return merged;
+}
+
+// Selectors are told that choose nothing.
+void warn_if_none(const Graph& graph, const std::string& what, const std::optional<RankList>& ranks,
+                  std::optional<std::uint16_t> cpu) {
+  if (goal::count_calcs(graph, ranks, cpu) > 0) return;
+  log::warn(fmt::format("{} fits no calc, and changes nothing; the graph's highest cpu is {}", what,
+                        graph.max_cpu()));
+}
+
 }  // namespace
 
 void add_merge(Command& parent) {
@@ -101,20 +182,18 @@ void add_merge(Command& parent) {
     options->output.format();
     std::vector<Graph> graphs;
     std::vector<goal::MergeJob> jobs;
-    goal::PackInfo info;
-    std::vector<goal::Anomaly> anomalies;
+    std::vector<goal::PackInfo> infos;
     graphs.reserve(options->files.size());
-    for (std::size_t i = 0; i < options->files.size(); ++i) {
-      goal::PackInfo one;
-      graphs.push_back(goal::read_graph(options->files[i], &one));
-      const std::string stem = std::filesystem::path(options->files[i]).stem().string();
-      jobs.push_back({&graphs.back(), stem});
-      for (const auto& [key, value] : one.metadata) {
-        info.metadata.emplace(fmt::format("job {} ({}): {}", i + 1, stem, key), value);
-      }
-      anomalies.insert(anomalies.end(), one.anomalies.begin(), one.anomalies.end());
-      info.not_replayed.add(one.not_replayed);
+    for (const std::string& file : options->files) {
+      graphs.push_back(goal::read_graph(file, &infos.emplace_back()));
+      jobs.push_back({&graphs.back(), std::filesystem::path(file).stem().string()});
     }
+    if (jobs.size() == 1) return options->output.write(goal::merge(jobs), infos[0]);
+    std::vector<goal::Anomaly> anomalies;
+    for (const goal::PackInfo& one : infos) {
+      anomalies.insert(anomalies.end(), one.anomalies.begin(), one.anomalies.end());
+    }
+    goal::PackInfo info = merged_info(infos, jobs);
     record(info, command, anomalies);
     options->output.write(goal::merge(jobs), info);
   });
@@ -143,7 +222,10 @@ void add_scale(Command& parent) {
     goal::PackInfo info;
     const Graph graph = goal::read_graph(options->file, &info);
     std::vector<goal::ScaleRule> rules;
-    for (const std::string& text : options->rules) rules.push_back(scale_rule(text, graph));
+    for (const std::string& text : options->rules) {
+      rules.push_back(scale_rule(text, graph));
+      warn_if_none(graph, "--calc '" + text + "'", rules.back().ranks, rules.back().cpu);
+    }
     record(info, command);
     options->output.write(goal::scale(graph, rules), info);
   });
@@ -174,6 +256,7 @@ void add_perturb(Command& parent) {
     const Graph graph = goal::read_graph(options->file, &info);
     goal::PerturbOptions perturb = options->perturb;
     perturb.ranks = ranks_option(options->ranks, graph);
+    warn_if_none(graph, "what --ranks and --cpu choose", perturb.ranks, perturb.cpu);
     std::vector<ModuleChoice> noises;
     for (const std::string& text : options->noises) noises.push_back(parse_module_choice(text));
     record(info, command);
