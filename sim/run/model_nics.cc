@@ -72,6 +72,42 @@ void add_shared_accelerators(const ModelRun& run, std::vector<std::string>& warn
                   most));
 }
 
+// The fewest NICs that a host of the job's ranks has.
+std::uint32_t fewest_nics(const ModelRun& run, const ReplayJob& job) {
+  const Topology& topology = run.fabric->topology;
+  std::uint32_t fewest = UINT32_MAX;
+  for (std::uint32_t rank = 0; rank < job.program.ranks(); ++rank) {
+    const std::uint32_t host =
+        job.host_of_rank.empty() ? rank / job.hosts.ranks_per_host : job.host_of_rank[rank];
+    if (host >= topology.hosts()) continue;  // a starter says which it is
+    fewest = std::min(fewest, static_cast<std::uint32_t>(topology.out_channels(topology.host(host)).size()));
+  }
+  return fewest;
+}
+
+// Graphs that name NICs.
+void add_named_nics(const ModelRun& run, bool are_asked, std::vector<std::string>& warnings) {
+  for (const ReplayJob& job : run.jobs) {
+    const std::uint32_t highest = job.program.facts().max_nic;
+    if (highest == 0) continue;
+    const std::string whose =
+        run.jobs.size() > 1 ? fmt::format("the graph of job {}", job.name) : "the graph";
+    if (!are_asked) {
+      warnings.push_back(
+          fmt::format("{} names NICs up to {}, which this routing or nic_choice leaves out: "
+                      "nic_choice=given has messages take them",
+                      whose, highest));
+      continue;
+    }
+    const std::uint32_t nics = fewest_nics(run, job);
+    if (highest < nics || nics == 0) continue;
+    warnings.push_back(
+        fmt::format("{} names NICs up to {}, hosts have {}: numbers beyond are taken modulo, as "
+                    "NIC {} for NIC {}",
+                    whose, highest, nics, highest % nics, highest));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<const routing::NicNetwork> nics_of(const ModelRun& run, const routing::Policy& policy,
@@ -148,6 +184,7 @@ std::vector<ReplayJob> jobs_with(const ModelRun& run, NicChoice choice, const ro
 void add_nic_remarks(const ModelRun& run, const routing::Policy& policy, NicChoice choice,
                      std::vector<std::string>& warnings) {
   add_shared_accelerators(run, warnings);
+  add_named_nics(run, routing::asks_messages(choice) && !takes_all_nics(policy, choice), warnings);
   if (takes_all_nics(policy, choice)) return;
   const FailedNics from_start = failed_nics(*run.fabric, true), later = failed_nics(*run.fabric, false);
   if (!from_start.cables.empty() && choice != NicChoice::kGiven) {

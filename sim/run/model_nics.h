@@ -28,7 +28,8 @@ std::unique_ptr<const routing::NicNetwork> nics_of(const ModelRun& run, const ro
 std::vector<ReplayJob> jobs_with(const ModelRun& run, routing::NicChoice choice,
                                  const routing::NicNetwork* nics);
 
-// Adds what becomes of the messages of NICs whose cables fail, if any do, and that ranks share accelerators.
+// Adds what becomes of the messages of NICs whose cables fail, if any do, that ranks share accelerators, and
+// that graphs name NICs which hosts lack or which aren't asked for.
 void add_nic_remarks(const ModelRun& run, const routing::Policy& policy, routing::NicChoice choice,
                      std::vector<std::string>& warnings);
 

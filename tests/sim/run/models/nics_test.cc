@@ -1,6 +1,8 @@
 // Hosts with several NICs, run as users run them, at both levels: what divides over how many.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,13 @@ struct Case {
   std::uint32_t threads = 1;
 };
 
+results::Report run_settings(const std::vector<Setting>& settings) {
+  const Registries registries = builtin_registries();
+  const Simulation simulation(resolve(read_scenario(registries, "", "", settings), registries));
+  NoControl control;
+  return simulation.run(simulation.workload(), control);
+}
+
 results::Report run(const Case& what) {
   std::vector<Setting> settings = what.settings;
   settings.push_back({"", "network", what.network});
@@ -35,10 +44,7 @@ results::Report run(const Case& what) {
   settings.push_back({"", "topology", what.topology});
   settings.push_back({"", "fabric", "none"});
   settings.push_back({"", "threads", std::to_string(what.threads)});
-  const Registries registries = builtin_registries();
-  const Simulation simulation(resolve(read_scenario(registries, "", "", settings), registries));
-  NoControl control;
-  return simulation.run(simulation.workload(), control);
+  return run_settings(settings);
 }
 
 double ms(const results::Report& report) { return static_cast<double>(report.makespan.ps()) / 1e9; }
@@ -94,6 +100,27 @@ TEST_CASE("nics: protocols say over how many their messages go", "[nics]") {
     CHECK(time(level, "mpich_ofi") == Approx(ms_on_wire(100e6, 1, 400)).epsilon(0.03));
     CHECK(time(level, "openmpi_ucx") == Approx(ms_on_wire(100e6, 2, 400)).epsilon(0.03));
     CHECK(time(level, "openmpi_ucx:rails=4") == Approx(ms_on_wire(100e6, 4, 400)).epsilon(0.03));
+  }
+}
+
+TEST_CASE("nics: a graph that names NICs which hosts lack is told", "[nics]") {
+  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/named.goal";
+  std::ofstream(path)
+      << "num_ranks 2\nrank 0 {\nsend 1000b to 1 nic 9\n}\nrank 1 {\nrecv 1000b from 0 nic 9\n}\n";
+  const auto with = [&](const std::string& network, const std::string& topology) {
+    return run_settings({{"", "network", network},
+                         {"", "job.goal", path},
+                         {"", "topology", topology},
+                         {"", "fabric", "none"}});
+  };
+  const std::string told =
+      "the graph names NICs up to 9, hosts have 8: numbers beyond are taken modulo, as NIC 1";
+  for (const std::string& level : kLevels) {
+    INFO(level);
+    CHECK(warns(with(level, kRails), told));
+    CHECK_FALSE(warns(with(level, "rail_optimized:units=1,nodes=2,rails=10,link=400Gbps"), "names NICs"));
+    CHECK(warns(with(level + ":nic_choice=round_robin", kRails), "the graph names NICs up to 9, which"));
+    CHECK_FALSE(warns(run({level, "shift:size=1KB,ranks=2"}), "names NICs"));
   }
 }
 
