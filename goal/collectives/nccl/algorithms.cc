@@ -68,7 +68,7 @@ std::vector<CollectiveAlgorithm> of_allreduce() {
        CollectiveKind::kAllreduce,
        allreduce_nvls,
        nvls_lanes,
-       nvls_objection,
+       nvls_allreduce_objection,
        GpuKernels::kSwitches},
       {{"nccl_nvls_tree",
         "NCCL's: switches add up and multicast in the nodes; between them trees of the GPUs of one place.",

@@ -45,6 +45,7 @@ bool reduce_scatter_nvls(const CollectiveCall& call, std::uint32_t lane, std::ui
 std::uint32_t nvls_lanes(const CollectiveCall& call);
 std::uint32_t nvls_block_lanes(const CollectiveCall& call);
 std::string nvls_objection(const CollectiveOptions& options, std::uint32_t ranks);
+std::string nvls_allreduce_objection(const CollectiveOptions& options, std::uint32_t ranks);
 std::string nvls_tree_objection(const CollectiveOptions& options, std::uint32_t ranks);
 
 // pat.cc

@@ -134,8 +134,12 @@ class BlockChunks {
 std::string nvls_objection(const CollectiveOptions& options, std::uint32_t ranks) {
   if (ranks <= options.ranks_per_node) return "";
   return "between nodes it needs switches that reduce (SHARP), which networks here don't; ranks_per_node "
-         "must "
-         "be as many, or the algorithm nccl_nvls_tree";
+         "must be as many, or the algorithm nccl_ring";
+}
+
+std::string nvls_allreduce_objection(const CollectiveOptions& options, std::uint32_t ranks) {
+  const std::string objection = nvls_objection(options, ranks);
+  return objection.empty() ? "" : objection + " or nccl_nvls_tree";
 }
 
 std::string nvls_tree_objection(const CollectiveOptions& options, std::uint32_t ranks) {

@@ -312,14 +312,15 @@ Candidate Tuner::estimate(const Call& call, Algorithm algorithm, Protocol protoc
 void Tuner::set_channels(const Call& call, Choice& choice) const {
   const Candidate& best = choice.best;
   const bool is_ring = best.algorithm == Algorithm::kRing, is_tree = best.algorithm == Algorithm::kTree;
-  std::uint64_t channels = call.rings.used_channels, threads = 512, least = 64;
+  std::uint32_t most = call.rings.used_channels;
+  std::uint64_t channels = most, threads = 512, least = 64;
   if (best.protocol == Protocol::kSimple && is_ring && call.bus_gbs(best.algorithm) <= 12) threads = 256;
   threads = settings_.threads.value_or(threads);
   if (best.protocol == Protocol::kLl128) threads = settings_.ll128_threads.value_or(640);
   if (best.protocol != Protocol::kSimple) least = 8;
   if (best.protocol == Protocol::kLl && is_ring) least *= call.ranks;
   if (!is_ring && !is_tree && best.algorithm != Algorithm::kPat) {
-    channels = std::min<std::uint64_t>(kNvlsChannels, settings_.max_channels.value_or(kNvlsChannels));
+    channels = most = std::min(kNvlsChannels, settings_.max_channels.value_or(kNvlsChannels));
   } else {
     while (channels > 1 && call.bytes < channels * threads * least) --channels;
     while (threads % 128 == 0 && call.bytes < channels * threads * least) threads /= 2;
@@ -327,6 +328,7 @@ void Tuner::set_channels(const Call& call, Choice& choice) const {
   if (best.protocol == Protocol::kSimple) threads = is_tree ? 640 : threads + (is_ring ? 32 : 0);
   choice.channels =
       static_cast<std::uint32_t>(std::max<std::uint64_t>(channels, settings_.min_channels.value_or(1)));
+  choice.most_channels = std::max(choice.channels, most);
   choice.threads = static_cast<std::uint32_t>(std::max<std::uint64_t>(threads, 96));
   if (!is_ring || best.protocol == Protocol::kSimple) return;
   // A line of LL for each thread; of LL128 half of the four lines for each eight (2.20: a quarter).

@@ -37,6 +37,7 @@ struct Candidate {
 struct Choice {
   Candidate best;
   std::uint32_t channels = 0, threads = 0;
+  std::uint32_t most_channels = 0;      // that the algorithm has: NVLS has its own, the others those of rings
   std::uint64_t bytes = 0;              // as NCCL counts them
   std::uint64_t least_chunk_bytes = 0;  // of a ring with LL or LL128, before NCCL 2.20; else 0
   std::uint64_t chunk_grain_bytes = 0;  // of such a ring in NCCL 2.20 and 2.21; else 0

@@ -26,6 +26,16 @@ assert (a["nics_per_node"], a["nic_gbs"]) == (8, 48), a
 PY
 expect "forced" 0 '"protocol": "ll"' '' nccl explain --bytes 64M --ranks 16 --algo ring --proto LL --json
 expect "fewer channels" 0 '^  channels   2 of 2, ' '' nccl explain --bytes 64M --ranks 16 --algo ring --max-channels 2
+expect "channels of NVLS" 0 '^  channels   16 of 16, ' '' nccl explain --bytes 1GiB --ranks 16 --nics-per-node 1
+expect "beyond what was fitted" 0 'Remark: the measured allreduces that the times of dgx_h100 are fitted to end at 67 MB' '' \
+  nccl explain --bytes 1GiB --ranks 16 --nics-per-node 1
+expect "channels of NVLS in JSON" 0 '"most_channels": 16' '' nccl explain --bytes 1GiB --ranks 16 --nics-per-node 1 --json
+python3 - out.txt <<'PY' || { echo "FAILED: channels are more than there are"; failed=1; }
+import json, sys
+a = json.load(open(sys.argv[1]))
+assert a["channels"] <= a["most_channels"] and any("extrapolated" in r for r in a["remarks"]), a
+PY
+expect "within what was fitted" 0 '"remarks": \[\]' '' nccl explain --bytes 64MB --ranks 8 --json
 expect "a topology file" 0 '^  Remark: the file has no NVLinks' '' \
   nccl explain --bytes 64M --ranks 32 --topology-file "$data"/aws_p4d.xml --nic-rate 100Gbps
 expect "its gaps filled" 0 "^  Remark: the file doesn't tell the kind of GPU; dgx_a100 is taken" '' \

@@ -50,7 +50,7 @@ void add_convert(Command& parent) {
                   "The file to write: .weft packed, .goal text, .bin binary GOAL, .et Chakra")
       .required();
   command.add_option("--to", options->to, "The format, whatever the name: pack, text, binary or chakra");
-  command.footer("Example:\n  weft goal convert lj.weft -o lj.goal");
+  command.footer("Example:\n  weft goal convert lj.weft lj.goal");
   command.callback([options] {
     const goal::Format format =
         options->to.empty() ? goal::format_of_path(options->out) : goal::format_of_name(options->to);

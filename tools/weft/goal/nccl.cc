@@ -67,7 +67,7 @@ std::uint64_t bytes_of(const std::string& text) {
 nccl::NodeFromXml node_of(const NcclOptions& options) {
   nccl::NodeFromXml result;
   if (options.topology_file.empty()) {
-    result.node = nccl::node_preset(options.node.value_or("dgx_h100"));
+    result.node = nccl::node_preset(options.node.value_or(nccl::kUsualNode));
   } else {
     result = nccl::read_topology(goal::FileView(options.topology_file).bytes(), options.topology_file,
                                  options.node ? &nccl::node_preset(*options.node) : nullptr);
@@ -125,6 +125,7 @@ Json json_of(const NcclOptions& options, const nccl::Tuner& tuner, const nccl::C
                {"algorithm", name(choice.best.algorithm)},
                {"protocol", name(choice.best.protocol)},
                {"channels", choice.channels},
+               {"most_channels", choice.most_channels},
                {"threads", choice.threads},
                {"least_chunk", choice.least_chunk_bytes},
                {"chunk_grain", choice.chunk_grain_bytes},
@@ -163,7 +164,7 @@ void print_choice(const NcclOptions& options, const nccl::Tuner& tuner, const nc
                          choice.bytes, options.ranks, node.gpus, node.label,
                          name(version_of(options, node))));
   fmt::print("  algorithm  {}\n  protocol   {}\n  channels   {} of {}, {} threads each\n",
-             name(choice.best.algorithm), name(choice.best.protocol), choice.channels, rings.used_channels,
+             name(choice.best.algorithm), name(choice.best.protocol), choice.channels, choice.most_channels,
              choice.threads);
   fmt::print("  time       {:.1f} us\n  why        {}\n", choice.best.time_us, why(choice));
   if (choice.best.wire_us > 0) {
@@ -227,6 +228,13 @@ void explain(const NcclOptions& options) {
   nccl::NodeFromXml node = node_of(options);
   const nccl::Tuner tuner(node.node, settings_of(options, node.node));
   const nccl::Choice choice = tuner.choose(kind, bytes, options.ranks);
+  const std::uint64_t most = node.node.correction.most_bytes;
+  if (most > 0 && choice.bytes > most) {
+    node.remarks.push_back(fmt::format(
+        "the measured allreduces that the times of {} are fitted to end at {:.0f} MB; beyond, times are "
+        "extrapolated",
+        node.node.label, static_cast<double>(most) * 1e-6));
+  }
   if (options.json) {
     fmt::print("{}\n", json_of(options, tuner, choice, node.remarks)
                            .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
