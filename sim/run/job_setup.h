@@ -1,4 +1,4 @@
-// From the jobs of a resolved scenario and their programs to what is replayed: what their hosts cost, and on
+// From the jobs of a scenario and their programs to what is replayed: what their hosts cost, and on
 // which hosts they are.
 #pragma once
 

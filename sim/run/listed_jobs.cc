@@ -34,9 +34,10 @@ ModuleChoice computing(Time time) {
 
 class Expansion {
  public:
-  Expansion(const Scenario& read, const Registries& registries)
-      : run_(read), list_(read.job_list), registries_(registries) {}
+  Expansion(const Draft& draft, const Registries& registries)
+      : run_(draft), list_(draft.job_list), registries_(registries) {}
 
+  // May be called once.
   Scenario scenario() {
     if (!run_.jobs.empty()) {
       throw InputError(list_.location, "a scenario has jobs or a job_list; this one has both");
@@ -67,7 +68,9 @@ class Expansion {
     if (run_.jobs.empty())
       throw InputError(SourceLocation{.file = list_.file}, "none of its jobs can be run");
     run_.job_list = {};
-    return std::move(run_);
+    Scenario resolved = resolve(run_, registries_);
+    resolved.warnings.insert(resolved.warnings.begin(), warnings_.begin(), warnings_.end());
+    return resolved;
   }
 
  private:
@@ -104,7 +107,7 @@ class Expansion {
 
   // The network is what it would be for any job.
   void find_machine(const jobs::JobList& list) {
-    Scenario one = run_;
+    Draft one = run_;
     one.job_list = {};
     one.output = {};
     one.nodes = 0;
@@ -116,7 +119,7 @@ class Expansion {
     if (!resolved.topology.empty()) {
       const topologies::Family& family = find_module(topologies::families(), resolved.topology, "topology");
       topology_.emplace(family.build(Parameters(family.info, resolved.topology)));
-      machine_.emplace(machine_of(run_, *topology_));
+      machine_.emplace(machine_of(resolved, *topology_));
       nodes_ = placement::sound_hosts(*machine_);
       return;
     }
@@ -124,7 +127,7 @@ class Expansion {
       const std::uint32_t ranks_per_host = ranks_per_host_of(run_.hosts);
       run_.nodes = jobs::nodes_of(list, ranks_per_host);
       if (run_.nodes > list.machine_nodes && list.machine_nodes > 0) {
-        run_.warnings.push_back(
+        warnings_.push_back(
             fmt::format("{}: its machine has {} nodes with {} processors; with a rank on each host, each "
                         "processor is a host here (hosts.ranks_per_host, or nodes)",
                         list_.file, list.machine_nodes, list.machine_processors));
@@ -218,7 +221,7 @@ class Expansion {
     for (std::size_t i = 0; i < models_.size(); ++i) {
       if (models_[i].jobs > 0) continue;
       const std::string& name = models_[i].what->job.name;
-      run_.warnings.push_back(
+      warnings_.push_back(
           fmt::format("{}: no job has model {}{}: its name or size is none of theirs, or a model before it "
                       "takes them",
                       list_.file, i + 1, name.empty() ? "" : fmt::format(" ({})", name)));
@@ -226,10 +229,10 @@ class Expansion {
   }
 
   void warn(std::uint64_t count, const std::string& sentence) {
-    if (count > 0) run_.warnings.push_back(fmt::format("{}: {}: {}", list_.file, count, sentence));
+    if (count > 0) warnings_.push_back(fmt::format("{}: {}: {}", list_.file, count, sentence));
   }
 
-  Scenario run_;
+  Draft run_;
   const JobListChoice list_;
   const Registries& registries_;
   std::vector<Model> models_;
@@ -238,17 +241,14 @@ class Expansion {
   std::uint32_t nodes_ = 0;
   std::map<std::tuple<std::string, std::map<std::string, std::string>, std::uint32_t, std::uint32_t>, bool>
       fits_;
+  std::vector<std::string> warnings_;
   std::uint64_t other_name_ = 0, no_model_ = 0, too_large_ = 0, no_runtime_ = 0;
 };
 
 }  // namespace
 
-Scenario resolve_with_list(const Scenario& read, const Registries& registries) {
-  if (read.job_list.file.empty()) return resolve(read, registries);
-  const Scenario listed = Expansion(read, registries).scenario();
-  Scenario resolved = resolve(listed, registries);
-  resolved.warnings.insert(resolved.warnings.begin(), listed.warnings.begin(), listed.warnings.end());
-  return resolved;
+Scenario resolve_with_list(const Draft& draft, const Registries& registries) {
+  return draft.job_list.file.empty() ? resolve(draft, registries) : Expansion(draft, registries).scenario();
 }
 
 }  // namespace weft::sim

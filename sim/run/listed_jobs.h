@@ -5,13 +5,13 @@
 
 namespace weft::sim {
 
-// resolve() of a scenario as read, with the jobs that its list tells in the place of the list; and nothing
-// more where it has none. Each job is submitted at its time and has an estimate, both divided by the list's
+// As resolve(), with the jobs that the draft's list tells in the place of the list; where it has none this is
+// all. Each job is submitted at its time and has an estimate, both divided by the list's
 // time_scale and in whole nanoseconds; its ranks; and a model that says what they do. Chooses a scheduler if
 // none is. Jobs that no model fits, that would not fit the machine were they alone, or of which it isn't
 // known how long to compute, are left out, and each kind is counted in a warning; so is what reading the list
 // found. Builds the topology, to see what fits. Throws InputError for files that can't be read, and where no
 // job is left.
-Scenario resolve_with_list(const Scenario& read, const Registries& registries);
+Scenario resolve_with_list(const Draft& draft, const Registries& registries);
 
 }  // namespace weft::sim

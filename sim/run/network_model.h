@@ -34,14 +34,14 @@ struct ModelFabric {
 
 // One run, as a network model sees it.
 struct ModelRun {
-  const Scenario& scenario;         // resolved: the modules it names exist, their parameters have their types
-  const Parameters& parameters;     // of the model itself
-  std::span<const ReplayJob> jobs;  // one at least; on hosts that there are
-  std::uint32_t hosts;              // so many are there, or needed
-  JobStarter* starter;              // null: jobs start when they are submitted
-  const ModelFabric* fabric;        // null for a model without one
-  bool keeps_flow_rows;             // Report::flows is wanted
-  bool divides_links;               // Report::job_bytes is wanted, if there are several jobs
+  const Scenario& scenario;             // the modules it names exist, their parameters have their types
+  const Parameters& parameters;         // of the model itself
+  std::span<const ReplayJob> jobs;      // one at least; on hosts that there are
+  std::uint32_t hosts;                  // so many are there, or needed
+  JobStarter* starter;                  // null: jobs start when they are submitted
+  const ModelFabric* fabric;            // null for a model without one
+  bool keeps_flow_rows;                 // Report::flows is wanted
+  bool divides_links;                   // Report::job_bytes is wanted, if there are several jobs
   results::TimelineRecorder* timeline;  // null: it isn't wanted
   RunControl& control;                  // says when to stop; scenario.threads are there to use
 };

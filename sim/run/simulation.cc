@@ -101,8 +101,9 @@ void add_remarks(const ModuleChoice& traffic, std::uint32_t ranks, std::vector<s
 std::string no_timeline(const Scenario& scenario, std::span<const ReplayJob> jobs) {
   constexpr std::uint64_t kMostOps = 200'000;  // that cost little
   const Output& output = scenario.output;
-  if (output.directory.empty() || !output.sqlite || output.timeline == "off") return "not asked for";
-  if (output.timeline == "on") return "";
+  if (output.directory.empty() || !output.sqlite || output.timeline == TimelineChoice::kOff)
+    return "not asked for";
+  if (output.timeline == TimelineChoice::kOn) return "";
   std::uint64_t ops = 0;
   for (const ReplayJob& job : jobs) ops += job.program.facts().ops * job.repetition.times;
   if (ops <= kMostOps) return "";
@@ -399,7 +400,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
                            results::Report& report) const {
   const Scenario scenario = decided(programs, report.warnings);
   const Scenario first = scenario_of_job(scenario, 0);
-  report.connections = scenario.connections;
+  report.connections = scenario.connections ? to_text(*scenario.connections) : "";
   tell_protocol(first, report);
   std::vector<ReplayJob> jobs = jobs_to_replay(scenario, programs, topology_.get(), report.warnings);
   bundle_channels(model_.has_fluids, topology_.get(), jobs, report.warnings);
@@ -424,8 +425,9 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
     report.timeline.absent = no_timeline(scenario, jobs);
     if (report.timeline.absent.empty()) {
       report.timeline = {};
-      recorder.emplace(scenario.output.timeline == "on" ? results::TimelineRecorder::kMostAsked
-                                                        : results::TimelineRecorder::kMostUnasked);
+      recorder.emplace(scenario.output.timeline == TimelineChoice::kOn
+                           ? results::TimelineRecorder::kMostAsked
+                           : results::TimelineRecorder::kMostUnasked);
     }
   }
   const std::optional<results::OpenLoopWindow> window = window_of(scenario, programs);

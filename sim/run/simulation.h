@@ -1,4 +1,4 @@
-// From a resolved scenario to a report: reads or generates the graph, builds the network that was chosen and
+// From a scenario to a report: reads or generates the graph, builds the network that was chosen and
 // replays the graph on it.
 #pragma once
 

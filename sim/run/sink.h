@@ -21,7 +21,7 @@ class Observer;
 
 // A run whose results are wanted.
 struct SinkRequest {
-  const Scenario& scenario;                        // resolved
+  const Scenario& scenario;
   const topologies::Topology* topology = nullptr;  // null: not built, or the network model has none
   std::FILE* terminal = nullptr;                   // where people read a summary; null: nowhere
 

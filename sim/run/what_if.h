@@ -20,7 +20,7 @@ struct WhatIf {
 // Its network is simulated by one thread, which decides nothing.
 void put_in_one_partition(Scenario& resolved);
 
-// What of it a resolved scenario tells. Its network is simulated in one partition, which is needed where
+// What of it a scenario tells. Its network is simulated in one partition, which is needed where
 // latencies are 0 and decides nothing.
 Scenario changed(const Scenario& resolved, const WhatIf& what_if);
 

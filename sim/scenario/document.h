@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/scenario/draft.h"
 #include "sim/scenario/schema.h"
 
 namespace weft::sim {

@@ -1,7 +1,7 @@
 // Rules for the times of a fault.
 #pragma once
 
-#include "sim/scenario/scenario.h"
+#include "sim/units/module.h"
 
 namespace weft::sim {
 

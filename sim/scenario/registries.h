@@ -45,7 +45,7 @@ struct RegisteredTopology {
 };
 
 // The number that may stand for the sizes of a topology: "fat_tree:endpoints=1024". It is in no module's list
-// of parameters, and never in a Scenario: sizes take its place as soon as it is read.
+// of parameters, and never in a Draft: sizes take its place as soon as it is read.
 inline constexpr const char* kEndpoints = "endpoints";
 
 struct RegisteredRouting {

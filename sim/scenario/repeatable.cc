@@ -4,7 +4,8 @@
 #include <filesystem>
 #include <functional>
 
-#include "sim/scenario/scenario.h"
+#include "sim/scenario/draft.h"
+#include "sim/scenario/seams.h"
 #include "sim/units/brackets.h"
 
 namespace weft::sim {
@@ -85,8 +86,8 @@ void change_files(const ModuleInfo& info, std::map<std::string, std::string>& gi
   }
 }
 
-// Every path that the scenario names, but for the folder of its results.
-void change_files(Scenario& scenario, const Registries& registries, const ChangePath& change) {
+// Every path that the draft names, but for the folder of its results.
+void change_files(Draft& draft, const Registries& registries, const ChangePath& change) {
   const auto change_path = [&](std::string& path) {
     if (!path.empty()) path = change(path);
   };
@@ -98,35 +99,36 @@ void change_files(Scenario& scenario, const Registries& registries, const Change
       if (info->name == choice.name) change_parameters(*info, choice);
     }
   };
-  for (std::string& plugin : scenario.plugins) change_path(plugin);
-  for (Job& job : scenario.jobs) {
+  const auto change_job = [&](Job& job) {
     change_path(job.goal);
     change_choice(job.traffic, traffic_seam());
     change_choice(job.placement, placement_seam());
     change_parameters(collectives_section(registries), job.collectives);
-  }
-  change_choice(scenario.scheduler, scheduler_seam());
-  for (const Seam& seam : seams()) change_choice(scenario.*seam.choice, seam);
-  change_parameters(collectives_section(registries), scenario.collectives);
+  };
+  for (std::string& plugin : draft.plugins) change_path(plugin);
+  for (Job& job : draft.jobs) change_job(job);
+  change_choice(draft.scheduler, scheduler_seam());
+  for (const Seam& seam : seams()) change_choice(draft.*seam.choice, seam);
+  change_parameters(collectives_section(registries), draft.collectives);
 }
 
 }  // namespace
 
-Scenario with_paths(const Scenario& scenario, const Registries& registries, const ChangePath& change) {
-  Scenario changed = scenario;
+Draft with_paths(const Draft& draft, const Registries& registries, const ChangePath& change) {
+  Draft changed = draft;
   change_files(changed, registries, change);
   return changed;
 }
 
-Scenario repeatable(const Scenario& scenario, const Registries& registries) {
-  Scenario portable = with_paths(scenario, registries, absolute_path);
+Draft repeatable(const Draft& draft, const Registries& registries) {
+  Draft portable = with_paths(draft, registries, absolute_path);
   portable.output.directory.clear();
   return portable;
 }
 
-std::vector<std::string> input_files(const Scenario& scenario, const Registries& registries) {
+std::vector<std::string> input_files(const Draft& draft, const Registries& registries) {
   std::vector<std::string> paths;
-  with_paths(scenario, registries, [&](const std::string& path) {
+  with_paths(draft, registries, [&](const std::string& path) {
     if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
     return path;
   });

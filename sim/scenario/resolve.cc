@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "sim/scenario/complete.h"
-#include "sim/scenario/connections.h"
 #include "sim/scenario/fault_times.h"
 #include "sim/scenario/queue_match.h"
 #include "sim/scenario/random_links.h"
@@ -24,11 +23,13 @@ bool from_command_line(const SourceLocation& location) { return location.line ==
 
 class Resolver {
  public:
-  Resolver(const Scenario& scenario, const Registries& registries, bool places)
-      : scenario_(scenario), registries_(registries), places_(places) {}
+  Resolver(const Draft& draft, const Registries& registries, bool places)
+      : draft_(draft), registries_(registries), places_(places) {
+    static_cast<RunSettings&>(scenario_) = draft;
+    scenario_.jobs = draft.jobs;
+  }
 
   Scenario resolve() {
-    scenario_.warnings.clear();
     jobs();
     network();
     placement();
@@ -96,8 +97,7 @@ class Resolver {
   // A job alone that says nothing has its ranks in order on the first hosts, in any network.
   void placement() {
     ModuleChoice& choice = scenario_.jobs[0].placement;
-    if (choice.empty()) choice = scenario_.placement;
-    scenario_.placement = {};
+    if (choice.empty()) choice = draft_.placement;
     if (network_module().has_fabric && places_ && !registries_.placements.empty()) {
       choose(registries_.placements, choice, placement_seam().word);
     }
@@ -444,29 +444,29 @@ class Resolver {
   }
 
   void connections() {
-    std::string& text = scenario_.connections;
+    const std::string& text = draft_.connections;
     const bool is_set = !text.empty() && text != kByRules;
     Time& idle = scenario_.connection_idle;
-    if (is_set) (void)parse_connections(text, scenario_.connections_location);
+    ConnectionChoice choice;
+    if (is_set) choice = parse_connections(text, scenario_.connections_location);
     if (!network_module().has_connections) {
       const std::string why =
           fmt::format("has no effect: network model {} has no connections", scenario_.network.name);
       if (is_set) useless(scenario_.connections_location, "connections " + why);
       if (idle != Time()) useless(scenario_.connection_idle_location, "connection_idle " + why);
-      text.clear();
       idle = Time();
       return;
     }
     if (!is_set) {
-      text = is_generated() && traffic_of(scenario_.jobs[0]).independent_flows ? "per_message" : "per_pair";
+      choice.per_message = is_generated() && traffic_of(scenario_.jobs[0]).independent_flows;
     }
-    const bool per_message = parse_connections(text, scenario_.connections_location).per_message;
-    if (idle == Time() || (network_module().has_packets && !per_message)) return;
+    scenario_.connections = choice;
+    if (idle == Time() || (network_module().has_packets && !choice.per_message)) return;
     useless(scenario_.connection_idle_location,
-            per_message ? "connection_idle has no effect where connections are per_message"
-                        : fmt::format("connection_idle has no effect: network model {} has no windows that "
-                                      "a connection could keep",
-                                      scenario_.network.name));
+            choice.per_message ? "connection_idle has no effect where connections are per_message"
+                               : fmt::format("connection_idle has no effect: network model {} has no "
+                                             "windows that a connection could keep",
+                                             scenario_.network.name));
     idle = Time();
   }
 
@@ -578,6 +578,7 @@ class Resolver {
                     scenario_.threads, scenario_.network.name));
   }
 
+  const Draft& draft_;
   Scenario scenario_;
   const Registries& registries_;
   const bool places_;
@@ -585,8 +586,8 @@ class Resolver {
 
 }  // namespace
 
-Scenario resolve_one(const Scenario& scenario, const Registries& registries, bool places) {
-  return Resolver(scenario, registries, places).resolve();
+Scenario resolve_one(const Draft& draft, const Registries& registries, bool places) {
+  return Resolver(draft, registries, places).resolve();
 }
 
 }  // namespace weft::sim

@@ -20,15 +20,15 @@ using fabrics::FabricRouting;
 struct Part {
   const char* field;
   const char* word;
-  ModuleChoice Scenario::*choice;
+  ModuleChoice RunSettings::*choice;
   std::string Fabric::*setting;
   std::string FabricRouting::*of_family;  // in its place for some families, where it isn't empty; may be null
 };
-constexpr Part kCongestion = {"congestion", "congestion control", &Scenario::congestion, &Fabric::congestion,
-                              nullptr};
-constexpr Part kRecovery = {"recovery", "loss recovery", &Scenario::recovery, &Fabric::recovery,
+constexpr Part kCongestion = {"congestion", "congestion control", &RunSettings::congestion,
+                              &Fabric::congestion, nullptr};
+constexpr Part kRecovery = {"recovery", "loss recovery", &RunSettings::recovery, &Fabric::recovery,
                             &FabricRouting::recovery};
-constexpr Part kQueue = {"queue", "queue discipline", &Scenario::queue, &Fabric::queue,
+constexpr Part kQueue = {"queue", "queue discipline", &RunSettings::queue, &Fabric::queue,
                          &FabricRouting::queue};
 
 const RegisteredTopology* find_routed(const Registries& registries, const ModuleChoice& topology) {
@@ -72,7 +72,6 @@ class Filler {
         topology_(find_routed(registries, scenario.topology)) {}
 
   void fill() {
-    scenario_.fabric_changes.clear();
     if (network_ == nullptr) return;  // told where it is looked for; here and below
     if (!network_->has_fabric) return drop();
     if (topology_ == nullptr) return;

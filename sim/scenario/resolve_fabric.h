@@ -6,7 +6,7 @@
 namespace weft::sim {
 
 // Names the topology's fabric where none is named, and puts its settings where the scenario has none; what it
-// has otherwise goes to Scenario::fabric_changes. A recovery or queue of the fabric's that doesn't go with
+// has otherwise goes to Findings::fabric_changes. A recovery or queue of the fabric's that doesn't go with
 // what was given is left open. REQUIRES: a network model is named. Throws InputError for an unknown fabric,
 // and for one that can't act.
 void fill_from_fabric(Scenario& scenario, const Registries& registries);

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "sim/scenario/complete.h"
-#include "sim/scenario/connections.h"
 #include "sim/scenario/resolve_one.h"
 #include "sim/scenario/scenario.h"
 
@@ -76,14 +75,21 @@ void add_warnings(const std::vector<std::string>& more, std::vector<std::string>
   }
 }
 
-// A copy of its settings, with the one job; not of all jobs, as it is made for each of them.
-Scenario with_one(const Scenario& scenario, std::size_t job) {
-  Scenario one;
-  static_cast<RunSettings&>(one) = scenario;
-  one.jobs = {scenario.jobs[job]};
-  one.hosts = overlaid(scenario.hosts, scenario.jobs[job].hosts);
-  one.collectives = overlaid(scenario.collectives, scenario.jobs[job].collectives);
-  one.jobs[0].hosts = one.jobs[0].collectives = {};
+// Puts the one job into a copy of a run's settings, with what counts for it.
+void put_alone(const Job& job, RunSettings& run, std::vector<Job>& jobs) {
+  run.hosts = overlaid(run.hosts, job.hosts);
+  run.collectives = overlaid(run.collectives, job.collectives);
+  jobs = {job};
+  jobs[0].hosts = jobs[0].collectives = {};
+}
+
+// A copy with the one job; not of all jobs, as it is made for each of them.
+Draft draft_of_job(const Draft& draft, std::size_t job) {
+  Draft one;
+  static_cast<RunSettings&>(one) = draft;
+  one.placement = draft.placement;
+  one.connections = draft.connections;
+  put_alone(draft.jobs[job], one, one.jobs);
   return one;
 }
 
@@ -146,16 +152,14 @@ void resolve_queue(Scenario& scenario, const Registries& registries) {
 }
 
 // Resolves all jobs, two at least, each with a name.
-Scenario resolve_several(const Scenario& named, const Registries& registries) {
+Scenario resolve_several(const Draft& named, const Registries& registries) {
   Scenario run;
   std::vector<Job> jobs;
   std::vector<std::string> warnings;
   // Messages share connections, unless no job has any use for that.
-  const auto shares = [](const Scenario& one) {
-    return !one.connections.empty() && !parse_connections(one.connections, {}).per_message;
-  };
+  const auto shares = [](const Scenario& one) { return one.connections && !one.connections->per_message; };
   for (std::size_t i = 0; i < named.jobs.size(); ++i) {
-    Scenario one = resolve_one(with_one(named, i), registries, true);
+    Scenario one = resolve_one(draft_of_job(named, i), registries, true);
     Job& job = jobs.emplace_back(std::move(one.jobs[0]));
     job.hosts = std::move(one.hosts);
     job.collectives = std::move(one.collectives);
@@ -172,24 +176,32 @@ Scenario resolve_several(const Scenario& named, const Registries& registries) {
 
 }  // namespace
 
-Scenario scenario_of_job(const Scenario& resolved, std::size_t job) { return with_one(resolved, job); }
+// A copy with the one job, as draft_of_job() makes it.
+Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
+  Scenario one;
+  static_cast<RunSettings&>(one) = scenario;
+  static_cast<Findings&>(one) = scenario;
+  one.connections = scenario.connections;
+  put_alone(scenario.jobs[job], one, one.jobs);
+  return one;
+}
 
-Scenario resolve(const Scenario& scenario, const Registries& registries) {
-  if (scenario.jobs.empty()) return resolve_one(scenario, registries, false);
-  for (const Job& job : scenario.jobs) check_job(job);
-  if (scenario.jobs.size() == 1) {
-    if (scenario.jobs[0].repeat_until_others_end) {
-      throw InputError(scenario.jobs[0].location,
+Scenario resolve(const Draft& draft, const Registries& registries) {
+  if (draft.jobs.empty()) return resolve_one(draft, registries, false);
+  for (const Job& job : draft.jobs) check_job(job);
+  if (draft.jobs.size() == 1) {
+    if (draft.jobs[0].repeat_until_others_end) {
+      throw InputError(draft.jobs[0].location,
                        "repeat_until_others_end of this job means nothing: there are no other jobs");
     }
-    const bool places = !scenario.scheduler.empty() || !scenario.failed.empty();
-    Scenario one = resolve_one(with_one(scenario, 0), registries, places);
+    const bool places = !draft.scheduler.empty() || !draft.failed.empty();
+    Scenario one = resolve_one(draft_of_job(draft, 0), registries, places);
     resolve_failed(one);
     resolve_queue(one, registries);
     drop_baseline(one);
     return one;
   }
-  Scenario named = scenario;
+  Draft named = draft;
   name_jobs(named.jobs);
   if (std::ranges::all_of(named.jobs, &Job::repeat_until_others_end)) {
     throw InputError(named.jobs[0].location, "all jobs are repeated until the others end: none ever would");

@@ -5,8 +5,8 @@
 
 namespace weft::sim {
 
-// As resolve(), of a scenario with one job at most, whose own hosts and collectives are empty. `places`:
+// As resolve(), of a draft with one job at most, whose own hosts and collectives are empty. `places`:
 // its placement is always chosen, as hosts are taken by other jobs or have failed.
-Scenario resolve_one(const Scenario& scenario, const Registries& registries, bool places);
+Scenario resolve_one(const Draft& draft, const Registries& registries, bool places);
 
 }  // namespace weft::sim

@@ -10,7 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "sim/scenario/scenario.h"
+#include "sim/scenario/registries.h"
+#include "sim/scenario/seams.h"
 
 namespace weft::sim {
 

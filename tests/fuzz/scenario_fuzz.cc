@@ -10,10 +10,10 @@ using namespace weft;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const sim::Registries registries = sim::builtin_registries();
-  const auto scenario =
+  const auto draft =
       fuzz::attempt([&] { return sim::read_scenario(registries, fuzz::text_of(data, size), "in.txtpb"); });
-  if (!scenario) return 0;
-  const auto resolved = fuzz::attempt([&] { return sim::resolve(*scenario, registries); });
+  if (!draft) return 0;
+  const auto resolved = fuzz::attempt([&] { return sim::resolve(*draft, registries); });
   if (!resolved) return 0;
   for (const std::string& warning : resolved->warnings) fuzz::check_message(warning);
   const std::string text = sim::to_text(*resolved, registries);
@@ -21,11 +21,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return sim::resolve(sim::read_scenario(registries, file, "again", settings), registries);
   };
   fuzz::require(sim::to_text(again(text, {}), registries) == text, "another scenario from its own text");
+  fuzz::require(sim::to_text(sim::resolve(sim::draft_of(*resolved), registries), registries) == text,
+                "another scenario when it is resolved twice");
   // As `weft sim RUN/scenario.txtpb -o OTHER` repeats a run.
-  const std::string run = sim::to_text(sim::repeatable(*resolved, registries), registries);
+  const std::string run = sim::to_text(sim::repeatable(sim::draft_of(*resolved), registries), registries);
   const sim::Setting folder{"-o", "output.directory", "other"};
   const sim::Scenario repeated = again(run, {&folder, resolved->output.directory.empty() ? 0UL : 1UL});
-  fuzz::require(sim::to_text(sim::repeatable(repeated, registries), registries) == run,
+  fuzz::require(sim::to_text(sim::repeatable(sim::draft_of(repeated), registries), registries) == run,
                 "another scenario from the text that repeats it");
   return 0;
 }

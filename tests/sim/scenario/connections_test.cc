@@ -23,17 +23,21 @@ Scenario resolved(const std::string& text, const std::vector<std::string>& setti
   return resolve(read_scenario(test_registries(), text, "s.txtpb", parsed), test_registries());
 }
 
+std::string connections(const std::string& text, const std::vector<std::string>& settings = {}) {
+  return to_text(resolved(text, settings).connections.value());
+}
+
 std::string protocol(const Scenario& scenario) { return scenario.hosts.given.at("protocol"); }
 
 }  // namespace
 
 TEST_CASE("replays and programs share connections, independent flows don't, unless they are told to") {
-  CHECK(resolved(kReplay).connections == "per_pair");
-  CHECK(resolved(kSteps).connections == "per_pair");
-  CHECK(resolved(kFlows).connections == "per_message");
-  CHECK(resolved(kFlows + "connections: \"auto\"").connections == "per_message");
-  CHECK(resolved(kFlows + "connections: \"4 per_pair\"").connections == "4 per_pair");
-  CHECK(resolved(kReplay, {"connections=per_message"}).connections == "per_message");
+  CHECK(connections(kReplay) == "per_pair");
+  CHECK(connections(kSteps) == "per_pair");
+  CHECK(connections(kFlows) == "per_message");
+  CHECK(connections(kFlows + "connections: \"auto\"") == "per_message");
+  CHECK(connections(kFlows + "connections: \"4 per_pair\"") == "4 per_pair");
+  CHECK(connections(kReplay, {"connections=per_message"}) == "per_message");
   CHECK(connection_rules(resolved(kFlows)).per_message);
   CHECK_FALSE(connection_rules(resolved(kReplay)).per_message);
   CHECK(connection_rules(resolved(kReplay, {"connection_idle=3ms"})).idle == Time::us(3000));
@@ -51,6 +55,12 @@ TEST_CASE("so many connections as are asked for, or as the protocol has") {
   CHECK_THROWS_WITH(
       connection_rules(resolved(kReplay, {"hosts.ranks_per_host=65536", "connections=2 per_pair"})),
       Contains("more than 2^31"));
+}
+
+TEST_CASE("what is said of connections is read as it is written") {
+  for (const std::string text : {"per_message", "per_pair", "1 per_pair", "65535 per_pair"}) {
+    CHECK(to_text(parse_connections(text, {})) == text);
+  }
 }
 
 TEST_CASE("what connections can't be is told with what they can") {
@@ -92,7 +102,7 @@ TEST_CASE("where a network has no connections, they and protocols can't act") {
                             "hosts { protocol: \"library\" }\n";
   const Scenario scenario = resolved(named);
   CHECK(scenario.warnings.size() == 3);
-  CHECK(scenario.connections.empty());
+  CHECK_FALSE(scenario.connections);
   CHECK_FALSE(scenario.hosts.given.contains("protocol"));
   CHECK(connection_rules(scenario).per_message);
   CHECK_THAT(to_text(scenario, test_registries()), !Contains("connection"));
@@ -113,6 +123,7 @@ TEST_CASE("what was resolved is read back as it is") {
     const Scenario again = resolved(once);
     CHECK(to_text(again, test_registries()) == once);
     CHECK(again.warnings.empty());
+    CHECK(to_text(resolve(draft_of(again), test_registries()), test_registries()) == once);
   }
 }
 

@@ -20,7 +20,7 @@ Scenario resolved(const std::string& faults, const std::vector<std::string>& fla
   return resolve(read_scenario(test_registries(), text, "s.txtpb", settings), test_registries());
 }
 
-Values fault_of(const Scenario& scenario, std::size_t index) { return scenario.faults.at(index).given; }
+Values fault_of(const RunSettings& run, std::size_t index) { return run.faults.at(index).given; }
 
 }  // namespace
 
@@ -73,10 +73,10 @@ TEST_CASE("faults: the command line adds to those of the file") {
 
 TEST_CASE("faults: --set changes the first") {
   const Setting setting = parse_setting("fault.at=3us");
-  const Scenario scenario =
+  const Draft draft =
       read_scenario(test_registries(), "fault { link: \"*\" at: \"1us\" }", "s.txtpb", {&setting, 1});
-  REQUIRE(scenario.faults.size() == 1);
-  CHECK(fault_of(scenario, 0).at("at") == "3us");
+  REQUIRE(draft.faults.size() == 1);
+  CHECK(fault_of(draft, 0).at("at") == "3us");
 }
 
 TEST_CASE("faults: a network without links has none") {

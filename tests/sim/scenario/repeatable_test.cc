@@ -24,9 +24,9 @@ Registries with_files() {
   return registries;
 }
 
-Scenario told(const std::vector<Setting>& settings) {
+Draft told(const std::vector<Setting>& settings) {
   const Registries registries = with_files();
-  return repeatable(resolve(read_scenario(registries, "", "", settings), registries), registries);
+  return repeatable(draft_of(resolve(read_scenario(registries, "", "", settings), registries)), registries);
 }
 
 const std::string kHere = std::filesystem::current_path().string();
@@ -72,9 +72,9 @@ TEST_CASE("repeatable: the folder of the results is left out, the rest of the ou
       {"", "output.directory", "RUN"}, {"", "output.sample_interval", "1us"},
       {"", "output.flows", "false"},   {"", "output.pcapng", "3"}};
   const Scenario scenario = resolve(read_scenario(registries, "", "", settings), registries);
-  const std::string text = to_text(repeatable(scenario, registries), registries);
+  const std::string text = to_text(repeatable(draft_of(scenario), registries), registries);
   CHECK(text.find("directory") == std::string::npos);
-  const Scenario again = read_scenario(registries, text, "RUN/scenario.txtpb");
+  const Draft again = read_scenario(registries, text, "RUN/scenario.txtpb");
   CHECK(again.output.directory.empty());
   CHECK(again.output.sample_interval == Time::us(1));
   CHECK_FALSE(again.output.flows);

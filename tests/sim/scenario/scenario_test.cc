@@ -29,7 +29,7 @@ std::vector<Setting> settings(const std::vector<std::string>& sets) {
   return found;
 }
 
-Scenario read(const std::string& text, const std::vector<std::string>& sets = {}) {
+Draft read(const std::string& text, const std::vector<std::string>& sets = {}) {
   return read_scenario(test_registries(), text, "s.txtpb", settings(sets));
 }
 Scenario resolved(const std::string& text, const std::vector<std::string>& sets = {}) {
@@ -37,7 +37,7 @@ Scenario resolved(const std::string& text, const std::vector<std::string>& sets 
 }
 
 // What to do is the same, wherever it was given.
-void check_equal(const Scenario& a, const Scenario& b) {
+void check_equal(const Draft& a, const Draft& b) {
   REQUIRE(a.jobs.size() == b.jobs.size());
   for (std::size_t i = 0; i < a.jobs.size(); ++i) {
     CHECK(a.jobs[i].goal == b.jobs[i].goal);
@@ -70,22 +70,23 @@ void check_equal(const Scenario& a, const Scenario& b) {
   CHECK((a.connections == b.connections || a.connections.empty()));
   CHECK(a.connection_idle == b.connection_idle);
 }
+void check_equal(const Scenario& a, const Scenario& b) { check_equal(draft_of(a), draft_of(b)); }
 
 }  // namespace
 
 TEST_CASE("scenario: what a file gives") {
-  const Scenario scenario = read(kFile);
-  REQUIRE(scenario.jobs.size() == 1);
-  CHECK(scenario.jobs[0].goal == "a/app.weft");
-  CHECK(scenario.network.name == "wires");
-  CHECK(scenario.network.given == Values{{"mtu", "2KiB"}});
-  CHECK(scenario.topology.name == "tree");
-  CHECK(scenario.topology.given == Values{{"k", "8"}, {"link", "100Gbps"}});
-  CHECK(scenario.topology.location.prefix() == "s.txtpb:5:3: ");
-  CHECK(scenario.topology.locations.at("link").prefix() == "s.txtpb:5:15: ");
-  CHECK(scenario.routing.empty());
-  CHECK(scenario.hosts.given == Values{{"o", "2us"}, {"O", "0.5"}});
-  CHECK(scenario.seed == 7);
+  const Draft draft = read(kFile);
+  REQUIRE(draft.jobs.size() == 1);
+  CHECK(draft.jobs[0].goal == "a/app.weft");
+  CHECK(draft.network.name == "wires");
+  CHECK(draft.network.given == Values{{"mtu", "2KiB"}});
+  CHECK(draft.topology.name == "tree");
+  CHECK(draft.topology.given == Values{{"k", "8"}, {"link", "100Gbps"}});
+  CHECK(draft.topology.location.prefix() == "s.txtpb:5:3: ");
+  CHECK(draft.topology.locations.at("link").prefix() == "s.txtpb:5:15: ");
+  CHECK(draft.routing.empty());
+  CHECK(draft.hosts.given == Values{{"o", "2us"}, {"O", "0.5"}});
+  CHECK(draft.seed == 7);
 }
 
 TEST_CASE("scenario: every default is filled in") {
@@ -152,7 +153,12 @@ TEST_CASE("scenario: the resolved text gives the same scenario") {
     CHECK(again.warnings.empty());
     CHECK(to_text(again, test_registries()) == printed);
     // Nothing is left to defaults: what is read is complete before it is resolved.
-    check_equal(scenario, read(printed));
+    check_equal(draft_of(scenario), read(printed));
+    // So resolving twice changes nothing.
+    const Scenario twice = resolve(draft_of(scenario), test_registries());
+    check_equal(scenario, twice);
+    CHECK(twice.warnings.empty());
+    CHECK(to_text(twice, test_registries()) == printed);
   }
 }
 
@@ -177,14 +183,14 @@ TEST_CASE("scenario: the resolved text names every parameter") {
 }
 
 TEST_CASE("scenario: settings override the file, later ones the earlier") {
-  const Scenario scenario = read(kFile, {"topology.tree.k=16", "seed=3", "seed=4", "hosts.S=64KiB",
-                                         "job.goal=other.goal", "output.flows=no"});
-  CHECK(scenario.topology.given == Values{{"k", "16"}, {"link", "100Gbps"}});
-  CHECK(scenario.topology.locations.at("k").prefix() == "--set topology.tree.k=16: ");
-  CHECK(scenario.seed == 4);
-  CHECK(scenario.hosts.given.at("S") == "64KiB");
-  CHECK(scenario.jobs[0].goal == "other.goal");
-  CHECK_FALSE(scenario.output.flows);
+  const Draft draft = read(kFile, {"topology.tree.k=16", "seed=3", "seed=4", "hosts.S=64KiB",
+                                   "job.goal=other.goal", "output.flows=no"});
+  CHECK(draft.topology.given == Values{{"k", "16"}, {"link", "100Gbps"}});
+  CHECK(draft.topology.locations.at("k").prefix() == "--set topology.tree.k=16: ");
+  CHECK(draft.seed == 4);
+  CHECK(draft.hosts.given.at("S") == "64KiB");
+  CHECK(draft.jobs[0].goal == "other.goal");
+  CHECK_FALSE(draft.output.flows);
   // A parameter of another module replaces the one chosen.
   CHECK(read(kFile, {"topology.hub.hosts=5"}).topology.name == "hub");
   CHECK(read(kFile, {"topology.hub.hosts=5"}).topology.given == Values{{"hosts", "5"}});

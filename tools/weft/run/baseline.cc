@@ -66,7 +66,7 @@ Baseline::Baseline(const sim::Simulation& simulation, std::span<const goal::Prog
 
 // All that decides the run: its scenario, the content of its files, and the hosts.
 std::string Baseline::key(const results::Report& report, const std::vector<std::uint32_t>& only) const {
-  sim::Scenario part = sim::repeatable(decided_, registries_);
+  sim::Draft part = sim::repeatable(sim::draft_of(decided_), registries_);
   part.output = {};
   part.limits = {};
   part.threads = 1;

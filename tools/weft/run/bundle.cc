@@ -79,9 +79,9 @@ Packing packing_of(const std::string& run, const Recorded& recorded) {
   const std::vector<std::string> plugins = sim::plugins_named_in(path);
   for (const std::string& plugin : plugins) sim::load_plugin(plugin);
   const sim::Registries registries = sim::builtin_registries();
-  const sim::Scenario scenario = sim::read_scenario_file(registries, path, {});
+  const sim::Draft told = sim::read_scenario_file(registries, path, {});
   Packing packing;
-  const sim::Scenario inside = sim::with_paths(scenario, registries, [&](const std::string& from) {
+  const sim::Draft inside = sim::with_paths(told, registries, [&](const std::string& from) {
     for (const bundle::PackedFile& file : packing.files) {
       if (file.path == from) return file.name;
     }

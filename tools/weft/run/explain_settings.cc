@@ -105,7 +105,12 @@ void add_routing(const Scenario& scenario, std::vector<Trial>& trials) {
 
 // ---- Of jobs: with several the change is made in all that have this value, so that one trial tells ----
 
-// What decides for each job, as resolve() leaves it: its own of several, else that of the run.
+// What follows from a change.
+Scenario resolved_again(const Scenario& changed, const sim::Registries& registries) {
+  return sim::resolve(sim::draft_of(changed), registries);
+}
+
+// What decides for each job: its own of several, else that of the run.
 std::vector<ModuleChoice*> of_jobs(Scenario& scenario, ModuleChoice sim::RunSettings::*common,
                                    ModuleChoice sim::Job::*own) {
   if (scenario.jobs.size() == 1) return {&(scenario.*common)};
@@ -121,7 +126,7 @@ void add_hosts(const Scenario& scenario, const sim::Registries& registries, std:
   for (ModuleChoice* choice : hosts(usual)) {
     for (const char* name : {"o", "O", "S", "collective_S", "protocol"}) choice->given.erase(name);
   }
-  usual = sim::resolve(usual, registries);
+  usual = resolved_again(usual, registries);
   const std::vector<ModuleChoice*> mine = hosts(given), theirs = hosts(usual);
   std::map<std::pair<std::string, std::string>, std::string> chosen;  // and what there would be
   for (std::size_t i = 0; i < mine.size(); ++i) {
@@ -148,7 +153,7 @@ void add_collectives(const Scenario& scenario, std::span<const goal::Program> pr
   };
   Scenario given = scenario, usual = scenario;
   for (ModuleChoice* choice : choices(usual)) choice->given.clear();
-  usual = sim::resolve(usual, registries);
+  usual = resolved_again(usual, registries);
   std::vector<std::string> remarks;
   sim::follow_libraries(usual, programs, remarks);
   const std::vector<ModuleChoice*> mine = choices(given), theirs = choices(usual);
@@ -170,7 +175,7 @@ void add_collectives(const Scenario& scenario, std::span<const goal::Program> pr
                           if (is_as(choice->given, setting.first, setting.second))
                             choice->given.erase(setting.first);
                         }
-                        changed = sim::resolve(changed, registries);
+                        changed = resolved_again(changed, registries);
                       }});
   }
 }
@@ -194,7 +199,7 @@ void add_placement(const Scenario& scenario, const sim::Registries& registries, 
                             for (sim::Job& job : changed.jobs) {
                               if (job.placement.name == name) job.placement = {.name = other};
                             }
-                            changed = sim::resolve(changed, registries);
+                            changed = resolved_again(changed, registries);
                           },
                       .moves_ranks = true});
   }
@@ -202,15 +207,16 @@ void add_placement(const Scenario& scenario, const sim::Registries& registries, 
 
 void add_connections(const Scenario& scenario, const sim::Registries& registries,
                      std::vector<Trial>& trials) {
-  Scenario usual = scenario;
-  usual.connections = std::string(sim::kByRules);
-  usual.connection_idle = {};
-  usual = sim::resolve(usual, registries);
-  if (usual.connections == scenario.connections) return;
-  trials.push_back({fmt::format("connections={}", scenario.connections),
-                    fmt::format("with {} the run takes the same course", usual.connections),
-                    [text = usual.connections](Scenario& changed) {
-                      changed.connections = text;
+  if (!scenario.connections) return;
+  sim::Draft open = sim::draft_of(scenario);
+  open.connections = std::string(sim::kByRules);
+  open.connection_idle = {};
+  const sim::ConnectionChoice usual = sim::resolve(open, registries).connections.value();
+  if (usual == *scenario.connections) return;
+  trials.push_back({fmt::format("connections={}", sim::to_text(*scenario.connections)),
+                    fmt::format("with {} the run takes the same course", sim::to_text(usual)),
+                    [usual](Scenario& changed) {
+                      changed.connections = usual;
                       changed.connection_idle = {};
                     }});
 }

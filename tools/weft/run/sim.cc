@@ -143,9 +143,9 @@ int run(const SimOptions& options, Phases& phases) {
     const bool ended =
         report.outcome == results::Outcome::kComplete || report.outcome == results::Outcome::kIncomplete;
     if (baseline && ended) baseline->measure(report);
-    report.scenario = sim::to_text(sim::repeatable(decided, registries), registries);
+    report.scenario = sim::to_text(sim::repeatable(sim::draft_of(decided), registries), registries);
     report.commit = build_commit();
-    report.inputs = sim::input_files(scenario, registries);
+    report.inputs = sim::input_files(sim::draft_of(scenario), registries);
     const std::string& file = options.scenario.file();
     if (!file.empty()) report.inputs.insert(report.inputs.begin(), file);
     report.wall_seconds = control.seconds();

@@ -26,10 +26,10 @@ std::vector<std::string> loaded(std::vector<std::string> plugins) {
 }
 
 // Comments before the scenario: of what its results are made.
-std::string origin(const sim::Scenario& scenario, const sim::Registries& registries) {
+std::string origin(const sim::Draft& draft, const sim::Registries& registries) {
   const std::string build = build_info();
   std::string text = fmt::format("# A point of weft sweep, by {}\n", build.substr(0, build.find('\n')));
-  for (const std::string& file : sim::input_files(scenario, registries)) {
+  for (const std::string& file : sim::input_files(draft, registries)) {
     struct stat status {};
     if (stat(file.c_str(), &status) != 0) continue;  // told where it is read
     text += fmt::format("# {}: {} bytes, changed {}.{:09}\n", printable(file), status.st_size,
@@ -57,25 +57,25 @@ sweep::Point PointMaker::make(std::vector<std::string> values, const std::string
   sim::Scenario scenario =
       sim::resolve_with_list(sim::read_scenario_file(registries_, file, settings), registries_);
   scenario.plugins = plugins_;
-  scenario = sim::repeatable(scenario, registries_);
+  const sim::Draft told = sim::repeatable(sim::draft_of(scenario), registries_);
   sweep::Point point{.values = std::move(values),
-                     .seed = scenario.seed,
-                     .scenario = origin(scenario, registries_) + sim::to_text(scenario, registries_),
-                     .threads = scenario.threads};
-  price(scenario, point);
+                     .seed = told.seed,
+                     .scenario = origin(told, registries_) + sim::to_text(told, registries_),
+                     .threads = told.threads};
+  price(told.topology, point);
   return point;
 }
 
-void PointMaker::price(const sim::Scenario& scenario, sweep::Point& point) {
-  const auto [place, added] = bills_.try_emplace(key(scenario.topology));
+void PointMaker::price(const ModuleChoice& network, sweep::Point& point) {
+  const auto [place, added] = bills_.try_emplace(key(network));
   last_bill_ = &place->second;
-  if (added && !scenario.topology.empty()) {
+  if (added && !network.empty()) {
     // What can't be built is refused here, before the first run.
-    const topologies::Topology topology = topologies::build(scenario.topology);
+    const topologies::Topology topology = topologies::build(network);
     try {
       if (prices_) place->second = topologies::bill(topology, *prices_);
     } catch (const InputError& error) {
-      log::warn(fmt::format("no price for {}: {}", scenario.topology.name, error.what()));
+      log::warn(fmt::format("no price for {}: {}", network.name, error.what()));
     }
   }
   if (!place->second) return;

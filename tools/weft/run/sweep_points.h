@@ -32,7 +32,7 @@ class PointMaker {
   const std::optional<topologies::Bill>& last_bill() const { return *last_bill_; }
 
  private:
-  void price(const sim::Scenario& scenario, sweep::Point& point);
+  void price(const ModuleChoice& network, sweep::Point& point);
 
   std::vector<std::string> plugins_;
   sim::Registries registries_;
