@@ -216,7 +216,7 @@ void write_choice(const ModuleChoice& choice, const Seam& seam, pb::Message& par
   if (!choice.empty()) write_parameters(choice, open(open(parent, seam.field), choice.name));
 }
 
-// What models of jobs have, too.
+// What jobs and models of jobs have in common.
 void write_what(const Job& job, pb::Message& message) {
   if (!job.goal.empty()) set(message, "goal", job.goal);
   write_choice(job.traffic, traffic_seam(), message);
@@ -234,6 +234,19 @@ void write_job(const Job& job, pb::Message& message) {
   if (job.repeat_for != Time()) set(message, "repeat_for", to_string(job.repeat_for));
   if (job.repeat_until_others_end) set(message, "repeat_until_others_end", "true");
   if (job.estimate != Time()) set(message, "estimate", to_string(job.estimate));
+}
+
+void write_job_list(const JobListChoice& list, pb::Message& message) {
+  set(message, "file", list.file);
+  set(message, "time_scale", fmt::format("{}", list.time_scale));
+  set(message, "jobs", fmt::format("{}", list.jobs));
+  set(message, "estimate_factor", fmt::format("{}", list.estimate_factor));
+  for (const JobModel& model : list.models) {
+    pb::Message& written = add(message, "model");
+    write_what(model.job, written);
+    set(written, "least_ranks", fmt::format("{}", model.least_ranks));
+    set(written, "most_ranks", fmt::format("{}", model.most_ranks));
+  }
 }
 
 // A scenario is a page of text; anything much longer was given by mistake.
@@ -334,6 +347,7 @@ std::string to_text(const Draft& draft, const Registries& registries) {
   for (const Job& job : draft.jobs) {
     write_job(job, add(*root, "job"));
   }
+  if (!draft.job_list.file.empty()) write_job_list(draft.job_list, open(*root, "job_list"));
   write_choice(draft.placement, placement_seam(), *root);
   write_choice(draft.scheduler, scheduler_seam(), *root);
   if (draft.nodes != 0) set(*root, "nodes", fmt::format("{}", draft.nodes));

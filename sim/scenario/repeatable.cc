@@ -107,6 +107,9 @@ void change_files(Draft& draft, const Registries& registries, const ChangePath& 
   };
   for (std::string& plugin : draft.plugins) change_path(plugin);
   for (Job& job : draft.jobs) change_job(job);
+  change_path(draft.job_list.file);
+  for (JobModel& model : draft.job_list.models) change_job(model.job);
+  change_choice(draft.placement, placement_seam());
   change_choice(draft.scheduler, scheduler_seam());
   for (const Seam& seam : seams()) change_choice(draft.*seam.choice, seam);
   change_parameters(collectives_section(registries), draft.collectives);

@@ -65,6 +65,16 @@ TEST_CASE("repeatable: networks within networks have their paths too") {
   CHECK(of_topology("both:of=[both:of=[net:file=n]]", "of") == "[both:of=[net:file=" + kHere + "/n]]");
 }
 
+TEST_CASE("repeatable: the list of jobs and its models have paths too") {
+  const Registries registries = with_files();
+  Draft draft =
+      read_scenario(registries, "job_list { file: 'log.swf' model { goal: 'lj.weft' } }", "s.txtpb");
+  draft = repeatable(draft, registries);
+  CHECK(draft.job_list.file == kHere + "/log.swf");
+  CHECK(draft.job_list.models[0].job.goal == kHere + "/lj.weft");
+  CHECK(input_files(draft, registries) == std::vector{kHere + "/log.swf", kHere + "/lj.weft"});
+}
+
 TEST_CASE("repeatable: the folder of the results is left out, the rest of the output stays") {
   const Registries registries = with_files();
   const std::vector<Setting> settings = {

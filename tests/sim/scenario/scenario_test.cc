@@ -162,6 +162,40 @@ TEST_CASE("scenario: the resolved text gives the same scenario") {
   }
 }
 
+TEST_CASE("scenario: a draft's text gives the same draft, with all that it leaves open") {
+  const std::vector<std::string> files = {
+      "", kFile, "job { goal: \"a\" hosts { o: \"1us\" } at: \"2us\" }\noutput { timeline: \"off\" }\n",
+      "job_list { file: \"log.swf\" time_scale: 1e6 jobs: 7 estimate_factor: 0.5\n"
+      "  model { name: \"m\" least_ranks: 2 most_ranks: 8 traffic { shift { by: 2 } } compute_scale: 3 }\n"
+      "  model { goal: \"a\" hosts { O: 1 } collectives { allreduce: \"ring\" } } }\n"};
+  for (const std::string& file : files) {
+    const Draft draft = read(file);
+    const std::string printed = to_text(draft, test_registries());
+    INFO(printed);
+    const Draft again = read(printed);
+    check_equal(draft, again);
+    CHECK(to_text(again, test_registries()) == printed);
+    CHECK(again.connections == "auto");
+    CHECK(again.routing.empty());
+    CHECK(again.job_list.file == draft.job_list.file);
+    CHECK(again.job_list.time_scale == draft.job_list.time_scale);
+    CHECK(again.job_list.jobs == draft.job_list.jobs);
+    CHECK(again.job_list.estimate_factor == draft.job_list.estimate_factor);
+    REQUIRE(again.job_list.models.size() == draft.job_list.models.size());
+    for (std::size_t i = 0; i < draft.job_list.models.size(); ++i) {
+      const JobModel &a = again.job_list.models[i], &b = draft.job_list.models[i];
+      CHECK(a.least_ranks == b.least_ranks);
+      CHECK(a.most_ranks == b.most_ranks);
+      CHECK(a.job.name == b.job.name);
+      CHECK(a.job.goal == b.job.goal);
+      CHECK(a.job.traffic.given == b.job.traffic.given);
+      CHECK(a.job.hosts.given == b.job.hosts.given);
+      CHECK(a.job.collectives.given == b.job.collectives.given);
+      CHECK(a.job.compute_scale == b.job.compute_scale);
+    }
+  }
+}
+
 TEST_CASE("scenario: the resolved text names every parameter") {
   CHECK(to_text(resolved(kFile), test_registries()) ==
         "job {\n  goal: \"a/app.weft\"\n  name: \"app\"\n}\n"
