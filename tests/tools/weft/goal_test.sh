@@ -67,6 +67,7 @@ expect "print one rank" 0 '^rank 1 \{$' '' goal print pair.goal --rank 1
 expect "print no such rank" 2 '' '^weft: --rank 2: pair.goal has 2 ranks' goal print pair.goal --rank 2
 expect "print a negative rank" 2 '' '^weft goal print: .*--rank' goal print pair.goal --rank=-1
 
+expect "convert: its own example" 0 'weft goal convert lj.weft lj.goal$' '' goal convert --help
 expect "convert to packed" 0 '' '' goal convert pair.goal pair.weft
 expect "packed is sound" 0 'sound' '' goal check pair.weft
 expect "convert to a format by name" 0 '' '' goal convert pair.weft copy.txt --to text

@@ -66,6 +66,11 @@ expect "a ring with LL" 0 'simulated runtime   81\.829 us' '' sim --goal b.weft 
 expect "a wrong profile" 2 '' "did you mean 'node'" $run --set collectives.profile=nccl:nod=dgx_h100 -o bad
 expect "a wrong protocol" 2 '' 'it must be simple, ll or ll128' $run --set collectives.allreduce=nccl_ring:protocol=ll129 -o bad
 
+"$weft" goal gen collective:kind=allgather,size=1KiB --ranks 16 -o g.weft > /dev/null
+expect "what an allgather between nodes may have" 2 '' 'ranks_per_node must be as many, or the algorithm nccl_ring$' \
+  sim --goal g.weft --network loggops --set collectives.allgather=nccl_nvls:ranks_per_node=8 -o bad
+expect "and an allreduce" 2 '' 'or the algorithm nccl_ring or nccl_nvls_tree$' \
+  $run --set collectives.allreduce=nccl_nvls:ranks_per_node=8 -o bad
 expect "a chunk too long" 2 '' "chunk is '2GiB', but it must be at most 1GiB" \
   $run --set collectives.allreduce=nccl_ring:chunk=2GiB -o bad
 
