@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import report  # noqa: E402
 
 SCENARIO = Path(__file__).with_name("moe_alltoall.txtpb")
+MODEL = SCENARIO.with_name("moe_layer.json").resolve()
 ROUTINGS = ["ecmp", "flowcut", "spray", "minimal_adaptive"]
 # Each with queues as it is used: links that pause, but for nscc's, which trim packets.
 QUEUES = {"dcqcn": "pfc", "dctcp": "pfc", "swift": "pfc", "hpcc": "pfc", "nscc": "composite"}
@@ -35,8 +36,7 @@ def sweep(options):
     topologies = ",".join(f"[{TOPOLOGY.format(LINKS[name])}]" for name in options.uplinks)
     controls = ",".join(options.controls)
     queues = ",".join(QUEUES[control] for control in options.controls)
-    model = SCENARIO.with_name("moe_layer.json").resolve()
-    command = [options.weft, "sweep", str(SCENARIO), "--set", f"job.traffic.llm.model={model}",
+    command = [options.weft, "sweep", str(SCENARIO), "--set", f"job.traffic.llm.model={MODEL}",
                "-o", str(options.output), "--jobs", str(options.jobs), "--quiet",
                "--vary", "job.traffic.llm.expert_skew=" + ",".join(options.skews), "--vary", "topology=" + topologies,
                "--vary", "routing=" + ",".join(options.routings), "--zip", f"congestion={controls};queue={queues}"]
@@ -54,7 +54,7 @@ def bytes_to_ranks(options, skew):
     text = SCENARIO.read_text()
     fields = re.search(r"llm \{(.*?)\}", text).group(1)
     parameters = ",".join(f"{name}={value.strip(chr(34))}" for name, value in re.findall(r"(\w+): (\S+)", fields))
-    parameters = parameters.replace("model=", f"model={SCENARIO.parent}/")
+    parameters = re.sub(r"model=[^,]*", f"model={MODEL}", parameters)
     subprocess.run([options.weft, "goal", "gen", f"llm:{parameters},expert_skew={skew}", "-o", str(graph)], check=True,
                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     for line in graph.read_text().splitlines():

@@ -74,10 +74,14 @@ def measure(program, steps, gpus, days):
     return rows
 
 
+def minutes(seconds):
+    return f"{seconds / 60:.1f} min" if seconds else "never"
+
+
 def table(rows):
     heads = ["", "goodput", "on paper", "steps", "checkpoint every", *(cause.replace("_", " ") for cause in CAUSES)]
     lines = [[row["case"], f"{row['goodput']:.2%} ± {row['interval']:.2%}", f"{row['on_paper']:.2%}", f"{row['steps']:,}",
-              f"{row['checkpoint_every_s'] / 60:.1f} min", *(f"{row[cause]:.2%}" for cause in CAUSES)] for row in rows]
+              minutes(row["checkpoint_every_s"]), *(f"{row[cause]:.2%}" for cause in CAUSES)] for row in rows]
     return report.text_table([heads] + lines)
 
 
