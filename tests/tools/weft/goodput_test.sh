@@ -76,6 +76,13 @@ expect "longer than whole" 2 '' 'longer than the 10 s' goodput 3s --gpus 8 --che
 expect "no end" 2 '' '^weft: so many steps would take longer' goodput 3s --gpus 1000000 --mtbf 1h --steps 1000
 expect "too many" 2 '' '^weft: there would be ' goodput 1us --gpus 8 --checkpoint 1us
 
+# Replicas that go on lose nothing that others don't hold: no checkpoints. With one replica a failure takes all.
+expect "elastic" 0 ', failures every 3.1 h,' '' goodput 3.9s --gpus 16384 --elastic --replicas 128
+expect "elastic without checkpoints" 0 '^no checkpoints' '' goodput 3.9s --gpus 16384 --elastic --replicas 128
+expect "elastic, by the run's failures" 0 '"daly_s": null' '' goodput 3.9s --gpus 16384 --elastic --replicas 128 --json
+expect "elastic of one" 0 'best: .* \(Daly 2006\)' '' goodput 3.9s --gpus 128 --elastic --replicas 1 --mtbf 100h --checkpoint-write 60s
+expect "more replicas than there are" 2 '' '^weft: --replicas is 4, but the run has 2' goodput RUN --elastic --replicas 4
+
 # ResNet-50's 25,557,032 parameters, 14 bytes each; of a file as of the workload.
 "$weft" sim --traffic resnet:ranks=4,iterations=2 --network flow -q $fabric -o RESNET || exit 1
 expect "of a resnet" 0 'a checkpoint is 35[78][^ ]* MB: 14 bytes a parameter' '' goodput RESNET --days 1

@@ -86,7 +86,7 @@ std::string noise_help() {
     }
   }
   return text +
-         "\nExample: weft goal perturb lj.weft --noise periodic:period=4ms,length=20us --noise "
+         "\nExample:\n  weft goal perturb lj.weft --noise periodic:period=4ms,length=20us --noise "
          "stragglers:count=2 "
          "-o noisy.weft";
 }
@@ -279,7 +279,7 @@ void add_slice(Command& parent) {
   options->output.add_options(command);
   command.footer(
       "Messages to and from what is left out are dropped and counted.\n"
-      "Example: weft goal slice lj.weft --ranks 0-3 --from 10ms --until 20ms -o part.weft");
+      "Example:\n  weft goal slice lj.weft --ranks 0-3 --from 10ms --until 20ms -o part.weft");
   command.callback([options, command] {
     options->output.format();
     if (options->ranks.empty() && options->from.empty() && options->to.empty()) {
@@ -318,7 +318,7 @@ void add_regroup(Command& parent) {
   options->expand.add_options(command);
   options->output.add_options(command);
   command.footer(
-      "Example: weft goal regroup llm.weft --ranks-per-node 8 --copy-bandwidth 450GB/s -o nodes.weft");
+      "Example:\n  weft goal regroup llm.weft --ranks-per-node 8 --copy-bandwidth 450GB/s -o nodes.weft");
   command.callback([options, command] {
     options->output.format();
     goal::RegroupOptions regroup{.ranks_per_node = options->ranks_per_node,

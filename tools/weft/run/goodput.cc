@@ -171,8 +171,7 @@ std::string checkpoints_text(const GoodputPlan& plan) {
       fmt::format("a checkpoint every {} ({} steps), which computing waits {} for", span_text(interval),
                   grouped(static_cast<double>(run.steps_between)), span_text(run.blocking_s));
   if (run.write_s > run.blocking_s) text += fmt::format(", safe after {}", span_text(run.write_s));
-  constexpr double kCentury = 100 * 365 * 86400.0;
-  if (plan.daly_s > kCentury)
+  if (std::isinf(plan.daly_s))
     return text + "; best: none, as nothing that fails takes what isn't held elsewhere\n";
   return text + fmt::format("; best: {} (Daly 2006), {} (Young 1974)\n", span_text(plan.daly_s),
                             span_text(plan.young_s));
@@ -184,8 +183,10 @@ std::string as_text(const GoodputPlan& plan, const std::vector<Outcome>& outcome
   std::string text = fmt::format("{} GPUs, steps of {}, ", grouped(plan.gpus), span_text(run.step_s));
   text += run.steps > 0 ? fmt::format("{} steps", grouped(static_cast<double>(run.steps)))
                         : fmt::format("{:.4g} days", run.duration_s / 86400);
-  text +=
-      fmt::format(", failures every {}, {} seeds\n\n", span_text(plan.between_failures_s), outcomes.size());
+  text += std::isinf(plan.between_failures_s)
+              ? ", no failures"
+              : fmt::format(", failures every {}", span_text(plan.between_failures_s));
+  text += fmt::format(", {} seeds\n\n", outcomes.size());
   text += fmt::format("goodput      {}{}\n", percent(good.mean), either_side(good, percent));
   text +=
       fmt::format("on paper     {} ({})\n", percent(goodput::expected_goodput(run)),

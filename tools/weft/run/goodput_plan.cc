@@ -215,6 +215,12 @@ class Planner {
     plan_.run.straggler_factor = 1 + (1 - undisturbed) * (factor - 1);
   }
 
+  // Infinite where that is longer than anybody waits: seconds by the million years are no answer.
+  static double mean_time_between(double rate) {
+    constexpr double kLongest = 1e6 * 365 * 86400;
+    return rate * kLongest > 1 ? 1 / rate : std::numeric_limits<double>::infinity();
+  }
+
   // How often a failure takes more than others hold: of replicas that go on, when all others are away.
   double loss_rate() const {
     const goodput::LongRun& run = plan_.run;
@@ -266,20 +272,19 @@ class Planner {
                         span_text(run.blocking_s), span_text(run.write_s)));
       }
     }
-    double rate = loss_rate();
-    if (run.link_failures == goodput::LinkFailures::kRestart) rate += run.link_rate;
-    plan_.between_failures_s = rate > 0 ? 1 / rate : std::numeric_limits<double>::infinity();
-    plan_.daly_s = goodput::daly_interval(run.blocking_s, plan_.between_failures_s);
-    plan_.young_s = goodput::young_interval(run.blocking_s, plan_.between_failures_s);
+    const double of_links = run.link_failures == goodput::LinkFailures::kRestart ? run.link_rate : 0;
+    plan_.between_failures_s = mean_time_between(run.failure_rate + of_links);
+    const double between_losses = mean_time_between(loss_rate() + of_links);
+    plan_.daly_s = goodput::daly_interval(run.blocking_s, between_losses);
+    plan_.young_s = goodput::young_interval(run.blocking_s, between_losses);
     if (options_.checkpoint == "never") return;
     const bool is_auto = options_.checkpoint == "auto";
     // One is written at a time: more often than that only keeps computing waiting.
     const double interval = is_auto ? std::max(plan_.daly_s, run.write_s - run.blocking_s)
                                     : parse_span(options_.checkpoint, "--checkpoint");
-    if (std::isinf(interval)) return assume("nothing fails, so there are no checkpoints (--checkpoint)");
-    constexpr double kYear = 365 * 86400.0;
-    if (is_auto && run.elastic && interval > kYear) {
-      return assume("replicas go on with what others hold, so there are no checkpoints (--checkpoint)");
+    if (std::isinf(interval)) {
+      return assume("{}, so there are no checkpoints (--checkpoint)",
+                    run.elastic ? "replicas go on with what others hold" : "nothing fails");
     }
     const double steps = std::round(interval / (run.step_s * run.straggler_factor));
     run.steps_between = static_cast<std::uint64_t>(std::clamp(steps, 1.0, 1e15));

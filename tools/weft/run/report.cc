@@ -41,7 +41,7 @@ void add_report(Command& command, int&) {
       "One HTML file of at most 10 MB, with everything in it: any browser opens it, without a network.\n"
       "Larger runs are sampled or added up; the page says how.\n\n"
       "Examples:\n  weft report lj_packet -o lj.html\n"
-      "  weft report fat_tree dragonfly slim_fly -o networks.html     # differences first\n"
+      "  weft report fat_tree dragonfly slim_fly -o networks.html  # differences first\n"
       "  weft report a b --name \"8 to 1\" --name \"4 to 1\" -o tapering.html\n"
       "  weft report RUN --prices quotes.txtpb -o report.html");
   command.callback([options] {

@@ -288,7 +288,7 @@ void add_sweep(Command& command, int& exit_code) {
       "  weft sweep fat_tree.txtpb --goal app.weft --zip "
       "'topology=fat_tree:k=8,dragonfly:p=4;fabric=uet,slingshot' "
       "--prices modern -o SWEEP\n"
-      "  weft sweep sweep.txtpb -o SWEEP      # a file of a sweep: tools/sweep/README.md\n"
+      "  weft sweep sweep.txtpb -o SWEEP  # its form: tools/sweep/README.md\n"
       "  weft sweep status SWEEP\n"
       "DIR/sweep.csv has a row for each run, summary.csv means and 95% intervals over seeds, DIR/points a "
       "folder "
