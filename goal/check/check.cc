@@ -96,43 +96,47 @@ Report check(const Graph& graph, const CheckOptions& options) {
   return check_source(*checks::source_of(graph), options);
 }
 
-Report check_collectives(const Graph& graph, const CheckOptions& options) {
-  const auto source = checks::source_of(graph);
-  checks::Recorder recorder(*source, options);
-  if (graph.collectives().empty()) return recorder.finish();
-  const CommunicatorPlaces members(graph);
+namespace {
+
+// `each(rank, visit)` calls visit(index, op) for every collective of a rank, in order: readers are quickest
+// at it in ways of their own.
+template <typename Each>
+Report check_collectives_of(checks::OpSource& source, const CheckOptions& options, Each&& each) {
+  checks::Recorder recorder(source, options);
+  if (source.collectives().empty()) return recorder.finish();
+  const CommunicatorPlaces members(source.ranks(), source.communicators());
   checks::CollectiveCheck collectives(recorder, members);
-  for (Rank rank = 0; rank < graph.ranks(); ++rank) {
-    const RankView view = graph.rank(rank);
-    for (OpIndex i = 0; i < view.ops(); ++i) {
-      if (view.kind(i) == OpKind::kCollective) collectives.add(rank, i, view.op(i));
-    }
+  for (Rank rank = 0; rank < source.ranks(); ++rank) {
+    each(rank, [&](OpIndex index, const Op& op) { collectives.add(rank, index, op); });
     collectives.end_rank(rank);
   }
   collectives.finish();
   return recorder.finish();
 }
 
+}  // namespace
+
+Report check_collectives(const Graph& graph, const CheckOptions& options) {
+  return check_collectives_of(*checks::source_of(graph), options, [&](Rank rank, const auto& visit) {
+    const RankView view = graph.rank(rank);
+    for (OpIndex i = 0; i < view.ops(); ++i) {
+      if (view.kind(i) == OpKind::kCollective) visit(i, view.op(i));
+    }
+  });
+}
+
 Report check_collectives(const Program& program, const CheckOptions& options) {
   if (program.graph() != nullptr) return check_collectives(*program.graph(), options);
   const auto file = program.packed()->open(1);
-  const auto source = checks::source_of(*file);
-  checks::Recorder recorder(*source, options);
-  if (file->collectives().empty()) return recorder.finish();
-  const CommunicatorPlaces members(file->ranks(), file->communicators());
-  checks::CollectiveCheck collectives(recorder, members);
   OpBlock block;
-  for (Rank rank = 0; rank < file->ranks(); ++rank) {
+  return check_collectives_of(*checks::source_of(*file), options, [&](Rank rank, const auto& visit) {
     RankReader reader = file->rank(rank, {.labels = false, .values = false});
     while (reader.next(block, checks::kOpsAtOnce)) {
       for (std::uint32_t k = 0; k < block.ops.size(); ++k) {
-        if (block.ops[k].kind == OpKind::kCollective) collectives.add(rank, block.first + k, block.ops[k]);
+        if (block.ops[k].kind == OpKind::kCollective) visit(block.first + k, block.ops[k]);
       }
     }
-    collectives.end_rank(rank);
-  }
-  collectives.finish();
-  return recorder.finish();
+  });
 }
 
 std::vector<Anomaly> collective_anomalies(const Graph& graph) {
