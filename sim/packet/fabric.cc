@@ -55,7 +55,7 @@ void Fabric::take_in(Mail& mail) {
       const PacketHandle handle = pool.acquire();
       arrival.event.payload = handle;
       pool[handle] = arrival.packet;
-      pool.acks().set(handle, {});
+      if (!arrival.packet.data()) pool.acks().set(handle, {});
       pool.credits().set(handle, 0);
       pool.notes().set(handle, {});
       pool.trails().set(handle, {});

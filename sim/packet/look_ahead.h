@@ -32,6 +32,7 @@ class LookAhead {
         receiving_(transport.receiving()),
         hosts_(transport.hosts()),
         slot_bytes_(transport.setup().slot_bytes),
+        takes_time_(transport.setup().config.takes_time_in_host()),
         channels_(channels),
         hot_(channels.hot.data()),
         stamps_(channels.stamps()) {}
@@ -44,31 +45,39 @@ class LookAhead {
     const ChannelEnd* const ends = channels_.ends.data();
     const EntityId first = channels_.first_entity;
     const bool has_ways = pool_.keeps_records();
+    // What stands beside an ACK is read where it goes to another partition.
+    const bool mails_answers = channels_.partition.parts > 1 && pool_.acks().kept();
+    // Where a host's NIC takes time, a packet's connection is touched when that has passed: kReceive.
+    const bool is_taken_later = takes_time_;
     const auto far = [this, has_ways](const Event& event) {
-      if (event.kind != kHop) return;
+      if (event.kind != kHop && event.kind != kReceive) return;
       pool_.prefetch(PacketHandle(event.payload));
       if (has_ways) pool_.prefetch_ways(PacketHandle(event.payload));
     };
-    const auto middle = [this, ends, first, has_ways](const Event& event) {
+    const auto middle = [this, ends, first, has_ways, is_taken_later, mails_answers](const Event& event) {
+      if (event.kind == kReceive) return fetch_arrived(PacketHandle(event.payload), has_ways);
       if (event.kind != kHop) return;
       const ChannelEnd end = ends[event.source - first];
       if (end.is_host()) {
-        fetch_flow(pool_[PacketHandle(event.payload)]);
-        if (has_ways) pool_.telemetry().prefetch_all(PacketHandle(event.payload));
+        if (!is_taken_later) fetch_arrived(PacketHandle(event.payload), has_ways);
       } else {
         if (has_ways) pool_.telemetry().prefetch_next(PacketHandle(event.payload));
+        if (mails_answers && !pool_[PacketHandle(event.payload)].data()) {
+          pool_.acks().prefetch(PacketHandle(event.payload));
+        }
         fetch_route(end.node(), PacketHandle(event.payload));
       }
     };
-    const auto near = [this, ends, first](const Event& event) {
+    const auto near = [this, ends, first, is_taken_later](const Event& event) {
       if (event.kind != kHop) {
+        if (event.kind == kReceive) fetch_state(pool_[PacketHandle(event.payload)]);
         if (event.kind == kServe) foresee_serve(ChannelId(event.payload));
         if (event.kind == kFrame) foresee_serve(opposite(ChannelId(event.source - first)));
         return;
       }
       const ChannelEnd end = ends[event.source - first];
       if (end.is_host()) {
-        fetch_state(pool_[PacketHandle(event.payload)]);
+        if (!is_taken_later) fetch_state(pool_[PacketHandle(event.payload)]);
       } else {
         foresee(end.node(), ChannelId(event.source - first), PacketHandle(event.payload));
       }
@@ -96,6 +105,11 @@ class LookAhead {
   };
 
   // Packets at their hosts: the connection that they are for, and then what it names.
+  [[gnu::always_inline]] void fetch_arrived(PacketHandle handle, bool has_ways) const {
+    fetch_flow(pool_[handle]);
+    pool_.acks().prefetch(handle);
+    if (has_ways) pool_.telemetry().prefetch_all(handle);
+  }
   [[gnu::always_inline]] void fetch_flow(const Packet& packet) const {
     if (packet.from_switch()) [[unlikely]]
       return;
@@ -229,6 +243,7 @@ class LookAhead {
   const ReceivingSide& receiving_;
   const Hosts& hosts_;
   const std::size_t slot_bytes_;
+  const bool takes_time_;  // a packet at its host, before it is received
   const Channels& channels_;
   const Channel* const hot_;
   const bool stamps_;

@@ -85,8 +85,10 @@ class Outbox {
             PacketHandle handle) {
     Mail& mail = boxes_[filling_][to];
     const auto position = static_cast<std::uint32_t>(mail.arrivals.size());
-    if (const AckRecord ack = pool.acks().get(handle); !ack.empty()) [[unlikely]]
-      mail.acks.emplace_back(position, ack);
+    // Read beside answers only: one more line of memory for each packet.
+    if (!packet.data()) {
+      if (const AckRecord ack = pool.acks().get(handle); !ack.empty()) mail.acks.emplace_back(position, ack);
+    }
     if (const std::uint64_t credit = pool.credits().get(handle); credit != 0) [[unlikely]]
       mail.credits.emplace_back(position, credit);
     if (handle != kNoPacket && pool.keeps_records()) [[unlikely]]

@@ -34,6 +34,7 @@ struct PacketConfig {
   ConnectionRules connections;  // how messages share them
 
   // A message's last packet spends the former in hosts, a packet and its ACK the latter.
+  bool takes_time_in_host() const { return receive_delay > Time() || host_delay > Time(); }
   Time host_one_way() const { return send_delay + receive_delay + host_delay; }
   Time host_round_trip() const { return host_one_way() + send_delay + receive_delay; }
 };

@@ -58,7 +58,7 @@ void Transport::packet_at_host(ChannelId channel, PacketHandle handle) {
   side_.fabric.deliver(handle);
   const ChannelId way_back = opposite(channel);
   const PacketConfig& config = side_.setup.config;
-  if (config.receive_delay > Time() || config.host_delay > Time()) [[unlikely]] {
+  if (config.takes_time_in_host()) [[unlikely]] {
     const Packet& packet = side_.fabric.packets()[handle];
     const Time in_host = packet.data() && !packet.returned() ? config.host_delay : Time();
     const PortId port = side_.channels.places[way_back].port;
