@@ -50,6 +50,8 @@ CollectiveOptions read_options(const ModuleInfo& info, const Parameters& paramet
       options.efficiency = parameters.whole("efficiency");
     } else if (spec.name == "channels") {
       options.channels = parameters.whole("channels");
+    } else if (spec.name == "rings") {
+      options.rings = parameters.whole("rings");
     } else if (spec.name == "least_chunk") {
       options.least_chunk_bytes = parameters.bytes("least_chunk");
     } else if (spec.name == "chunk_grain") {

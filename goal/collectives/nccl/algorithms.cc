@@ -20,6 +20,11 @@ ParameterSpec per_node() {
   return {"ranks_per_node", ParameterType::kInteger, "8", "Consecutive ranks that share a node.",
           from_to("1", "2147483647")};
 }
+ParameterSpec rings() {
+  return {"rings", ParameterType::kInteger, "0",
+          "Rings found, which enter nodes at different GPUs; channels beyond repeat them. 0: half of the channels.",
+          at_most("64")};
+}
 ParameterSpec chunk() {
   return {"chunk", ParameterType::kBytes, "0B", "Longest chunk of a channel; 0 for what NCCL takes.",
           at_most("1GiB")};
@@ -45,20 +50,21 @@ ParameterSpec efficiency() {
 std::vector<ParameterSpec> nvls_parameters() {
   return {only_simple(), channels(), per_node(), chunk(), efficiency()};
 }
-std::vector<ParameterSpec> all_parameters() { return {protocol(), channels(), per_node(), chunk()}; }
+std::vector<ParameterSpec> ring_parameters() { return {protocol(), channels(), rings(), per_node(), chunk()}; }
+std::vector<ParameterSpec> pat_parameters() { return {protocol(), channels(), per_node(), chunk()}; }
 
 std::vector<CollectiveAlgorithm> of_allreduce() {
   return {
       {{"nccl_ring",
         "NCCL's: a reduce-scatter and an allgather in one around the ring of each channel.",
         kSource,
-        {protocol(), channels(), per_node(), chunk(), least_chunk(), chunk_grain()}},
+        {protocol(), channels(), rings(), per_node(), chunk(), least_chunk(), chunk_grain()}},
        CollectiveKind::kAllreduce,
        allreduce_ring,
        ring_lanes},
       {{"nccl_tree",
         "NCCL's: chains in the nodes and a binary tree of nodes, two of them, each for half of the channels.",
-        kSource, all_parameters()},
+        kSource, ring_parameters()},
        CollectiveKind::kAllreduce,
        allreduce_tree,
        tree_lanes},
@@ -99,11 +105,11 @@ std::string why_no_entry(std::string_view name) {
 std::vector<CollectiveAlgorithm> algorithms() {
   std::vector<CollectiveAlgorithm> all = of_allreduce();
   const std::vector<CollectiveAlgorithm> others = {
-      {{"nccl_ring", "NCCL's: around the ring of each channel.", kSource, all_parameters()},
+      {{"nccl_ring", "NCCL's: around the ring of each channel.", kSource, ring_parameters()},
        CollectiveKind::kReduceScatter,
        reduce_scatter_ring,
        ring_lanes},
-      {{"nccl_pat", "NCCL's: binomial trees to all ranks at once.", kPat, all_parameters()},
+      {{"nccl_pat", "NCCL's: binomial trees to all ranks at once.", kPat, pat_parameters()},
        CollectiveKind::kReduceScatter,
        reduce_scatter_pat,
        channel_lanes},
@@ -114,11 +120,11 @@ std::vector<CollectiveAlgorithm> algorithms() {
        nvls_block_lanes,
        nvls_objection,
        GpuKernels::kSwitches},
-      {{"nccl_ring", "NCCL's: around the ring of each channel.", kSource, all_parameters()},
+      {{"nccl_ring", "NCCL's: around the ring of each channel.", kSource, ring_parameters()},
        CollectiveKind::kAllgather,
        allgather_ring,
        ring_lanes},
-      {{"nccl_pat", "NCCL's: binomial trees from all ranks at once.", kPat, all_parameters()},
+      {{"nccl_pat", "NCCL's: binomial trees from all ranks at once.", kPat, pat_parameters()},
        CollectiveKind::kAllgather,
        allgather_pat,
        channel_lanes},
@@ -129,11 +135,11 @@ std::vector<CollectiveAlgorithm> algorithms() {
        nvls_block_lanes,
        nvls_objection,
        GpuKernels::kSwitches},
-      {{"nccl_ring", "NCCL's: chunks along the ring of each channel.", kSource, all_parameters()},
+      {{"nccl_ring", "NCCL's: chunks along the ring of each channel.", kSource, ring_parameters()},
        CollectiveKind::kBcast,
        bcast_ring,
        channel_lanes},
-      {{"nccl_ring", "NCCL's: chunks along the ring of each channel.", kSource, all_parameters()},
+      {{"nccl_ring", "NCCL's: chunks along the ring of each channel.", kSource, ring_parameters()},
        CollectiveKind::kReduce,
        reduce_ring,
        channel_lanes},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "goal/collectives/nccl/places.h"
 #include "goal/collectives/nccl/work.h"
 
 namespace weft::goal::nccl {
@@ -28,14 +29,14 @@ bool is_nvls(const CollectiveAlgorithm& algorithm) {
 
 // How many rings there are that differ: inside a node, and through nodes with one rank, all channels go the
 // same way; else as many as enter a node at another place.
-std::uint32_t different_rings(const CollectiveCall& call) {
-  const std::uint32_t half = std::max(call.options->channels / 2, 1u);
+std::uint32_t different_ways(const CollectiveCall& call) {
+  const std::uint32_t rings = nccl::different_rings(*call.options);
   const std::uint32_t places = call.size <= call.options->ranks_per_node ? 1 : call.options->ranks_per_node;
-  return half % places == 0 ? places : half;
+  return rings % places == 0 ? places : rings;
 }
 
 std::uint32_t ring_bundle(const CollectiveCall& call, std::uint32_t asked) {
-  const std::uint32_t channels = call.options->channels, different = different_rings(call);
+  const std::uint32_t channels = call.options->channels, different = different_ways(call);
   if (channels % different != 0) return 1;
   const bool inside = call.size <= call.options->ranks_per_node;
   if (asked == 0 && !inside && ring_messages(call) <= kManyMessages) return 1;

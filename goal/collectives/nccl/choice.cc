@@ -85,6 +85,13 @@ std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& c
   std::string text =
       fmt::format("{}:protocol={},channels={},ranks_per_node={}", schedule(choice.best.algorithm),
                   name(choice.best.protocol), choice.channels, per_node);
+  const bool has_rings =
+      choice.best.algorithm == Algorithm::kRing || choice.best.algorithm == Algorithm::kTree;
+  // A limit takes the last channels, which repeat rings; and so does a call with few bytes.
+  if (const std::uint32_t found = tuner.rings(ranks).channels;
+      has_rings && ranks > per_node && choice.channels != 2 * found) {
+    text += fmt::format(",rings={}", found);
+  }
   const bool is_nvls =
       choice.best.algorithm == Algorithm::kNvls || choice.best.algorithm == Algorithm::kNvlsTree;
   if (is_nvls && tuner.nvls_percent() != kNvlsPercent)

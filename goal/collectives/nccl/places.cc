@@ -33,11 +33,14 @@ class NodeTree {
 
 }  // namespace
 
+std::uint32_t different_rings(const CollectiveOptions& options) {
+  const std::uint32_t channels = options.channels * options.bundle;
+  return std::max(options.rings > 0 ? std::min(options.rings, channels) : channels / 2, 1u);
+}
+
 NodeOrder::NodeOrder(const CollectiveCall& call, std::uint32_t channel)
     : size_(call.size), per_node_(std::min(call.options->ranks_per_node, call.size)) {
-  const std::uint32_t different =
-      std::max<std::uint32_t>(call.options->channels * call.options->bundle / 2, 1);
-  turn_ = channel % different;
+  turn_ = channel % different_rings(*call.options);
 }
 
 std::uint32_t NodeOrder::place_in_node(std::uint32_t rank) const {
@@ -51,7 +54,8 @@ std::uint32_t NodeOrder::rank_in_node(std::uint32_t node, std::uint32_t place) c
 
 TreePlace tree_place(const CollectiveCall& call, std::uint32_t channel) {
   const NodeOrder order(call, channel);
-  const bool second = channel >= (call.options->channels + 1) / 2;
+  const std::uint32_t rings = call.options->rings;
+  const bool second = rings > 0 ? channel / rings % 2 == 1 : channel >= (call.options->channels + 1) / 2;
   const NodeTree tree(order.nodes(), second);
   const std::uint32_t node = order.node_of(call.me), place = order.place_in_node(call.me);
   const std::uint32_t gpus = order.gpus(node);

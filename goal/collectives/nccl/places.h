@@ -12,8 +12,11 @@ namespace weft::goal::nccl {
 
 inline constexpr std::uint32_t kNoRank = 0xFFFFFFFFu;
 
-// The nodes' GPUs one after the other, as rings and chains of trees go through them. Of the channels the
-// second half repeats the first.
+// Rings and chains of trees that enter a node at different GPUs: those that were found, which as many
+// channels use as there are; if that isn't told, half of the channels. Channels beyond repeat them.
+std::uint32_t different_rings(const CollectiveOptions& options);
+
+// The nodes' GPUs one after the other, as rings and chains of trees go through them.
 class NodeOrder {
  public:
   NodeOrder(const CollectiveCall& call, std::uint32_t channel);
@@ -38,8 +41,8 @@ class NodeOrder {
 };
 
 // One rank's neighbours in the tree of a channel: a chain in each node whose first GPU talks to another node,
-// and a binary tree of nodes, the mirror image (for odd numbers of nodes: one place on) in the second half of
-// the channels.
+// and a binary tree of nodes, the mirror image (for odd numbers of nodes: one place on) in those channels that
+// repeat the rings.
 struct TreePlace {
   std::uint32_t up = kNoRank;
   std::array<std::uint32_t, 3> down{kNoRank, kNoRank, kNoRank};

@@ -38,8 +38,16 @@ struct Tuner::Call {
   bool in_blocks() const {
     return kind == CollectiveKind::kAllgather || kind == CollectiveKind::kReduceScatter;
   }
+  bool combines() const {
+    return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kReduce || is_allreduce();
+  }
   // Steps of a ring.
   double steps() const { return is_allreduce() ? 2.0 * (ranks - 1) : in_blocks() ? ranks - 1.0 : ranks; }
+  // How many of the rings found are used: a limit of channels may leave some of them, with their NICs.
+  double ring_share(Algorithm algorithm) const {
+    if (algorithm != Algorithm::kRing && algorithm != Algorithm::kTree) return 1;
+    return std::min(1.0, static_cast<double>(rings.used_channels) / rings.channels);
+  }
   double levels() const { return std::bit_width(nodes) - 1; }
 };
 
@@ -108,7 +116,8 @@ Rings Tuner::rings(std::uint32_t ranks) const {
   std::uint32_t used = 2 * best.channels;
   if (between && node_.compute_capability >= 90 && best.between_gbs > 45 && used < 16) used *= 2;
   used = std::max(used, settings_.min_channels.value_or(1));
-  best.used_channels = std::min({used, most, settings_.max_channels.value_or(most)});
+  best.all_channels = std::min(used, most);
+  best.used_channels = std::min(best.all_channels, settings_.max_channels.value_or(most));
   return best;
 }
 
@@ -262,7 +271,22 @@ double Tuner::wire_us(const Call& call, Algorithm algorithm, Protocol protocol) 
   if (call.is_allreduce()) share *= 2;
   if (protocol == Protocol::kLl) share *= 2;
   if (protocol == Protocol::kLl128) share *= 128.0 / 120;
-  return share * static_cast<double>(call.bytes) / (1000 * node_.sends_gbs(call.per_node));
+  return share * static_cast<double>(call.bytes) /
+         (1000 * node_.sends_gbs(call.per_node) * call.ring_share(algorithm));
+}
+
+// What channels need to copy and combine where they were limited; NCCL's estimate takes no note of that.
+double Tuner::channels_us(const Call& call, Algorithm algorithm, Protocol protocol) const {
+  const ChannelCosts& channel = node_.gpu.channels[static_cast<std::size_t>(protocol)];
+  if (!settings_.max_channels || channel.copy_gbs <= 0 || channel.combine_gbs <= 0) return 0;
+  const double us = static_cast<double>(call.bytes) / 1000 / call.rings.used_channels;
+  const double combining = us / channel.combine_gbs, copying = us / channel.copy_gbs;
+  // Each GPU of a tree has its two directions on processors of their own.
+  if (algorithm == Algorithm::kTree) return std::max(combining, copying);
+  if (algorithm != Algorithm::kRing) return 0;
+  const double of_a_rank = call.steps() / call.ranks;
+  return call.is_allreduce() ? of_a_rank / 2 * (combining + copying)
+                             : of_a_rank * (call.combines() ? combining : copying);
 }
 
 double Tuner::corrected(const Call& call, const Candidate& candidate, double moving_us) const {
@@ -304,7 +328,12 @@ Candidate Tuner::estimate(const Call& call, Algorithm algorithm, Protocol protoc
     us *= node_.compute_capability < 80 ? 1.9 : 1.4;
   }
   candidate.estimate_us = us + moving_us;
-  candidate.time_us = corrected(call, candidate, moving_us);
+  // A limit of channels takes from NCCL's estimate what its tables say of a channel; from the time, what
+  // channels and NICs that are left can do.
+  Call unlimited = call;
+  unlimited.rings.used_channels = call.rings.all_channels;
+  const double all_us = static_cast<double>(call.bytes) / (1000 * bandwidth(unlimited, algorithm, protocol));
+  candidate.time_us = corrected(call, candidate, std::max(all_us, channels_us(call, algorithm, protocol)));
   return candidate;
 }
 

@@ -20,6 +20,7 @@ namespace weft::goal::nccl {
 struct Rings {
   std::uint32_t channels = 0;  // as found; doubled when they are used
   double inside_gbs = 0, between_gbs = 0;
+  std::uint32_t all_channels = 0;   // of the communicator, without a limit
   std::uint32_t used_channels = 0;  // of the communicator
 };
 
@@ -72,6 +73,7 @@ class Tuner {
   double latency(const Call& call, Algorithm algorithm, Protocol protocol) const;
   double ring_latency(const Call& call, Protocol protocol) const;
   double wire_us(const Call& call, Algorithm algorithm, Protocol protocol) const;
+  double channels_us(const Call& call, Algorithm algorithm, Protocol protocol) const;
   double corrected(const Call& call, const Candidate& candidate, double moving_us) const;
   Candidate estimate(const Call& call, Algorithm algorithm, Protocol protocol) const;
   void set_channels(const Call& call, Choice& choice) const;

@@ -168,8 +168,12 @@ void print_choice(const NcclOptions& options, const nccl::Tuner& tuner, const nc
              choice.threads);
   fmt::print("  time       {:.1f} us\n  why        {}\n", choice.best.time_us, why(choice));
   if (choice.best.wire_us > 0) {
-    fmt::print("  wire       {:.1f} us at least, through {} NICs a node of {:g} GB/s each\n",
-               choice.best.wire_us, node.nics, node.nic_for_messages_gbs());
+    fmt::print("  wire       {:.1f} us at least, through {} NICs a node of {:g} GB/s each{}\n",
+               choice.best.wire_us, node.nics, node.nic_for_messages_gbs(),
+               rings.used_channels < rings.channels
+                   ? fmt::format(" ({} of {} rings are used, and what they have of the NICs)",
+                                 rings.used_channels, rings.channels)
+                   : "");
   }
   fmt::print("  rings      {} found, {:g} GB/s each in a node{}\n\n", rings.channels, rings.inside_gbs,
              options.ranks > node.gpus ? fmt::format(" and {:g} GB/s between nodes", rings.between_gbs) : "");

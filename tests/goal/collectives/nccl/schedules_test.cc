@@ -221,6 +221,31 @@ TEST_CASE("every ring visits each rank once and leaves each node once") {
   }
 }
 
+TEST_CASE("channels left by a limit are different rings, as the last ones repeat the first") {
+  // 8 rings found, and used twice: of 16 channels 8 are left, each of which leaves a node by another GPU.
+  const auto leaving = [](const std::string& text) {
+    std::set<std::uint32_t> from;
+    for (const auto& [pair, bytes] : traffic(CollectiveKind::kAllreduce, text, 1 << 20, 16)) {
+      if (pair.first < 8 && pair.second >= 8) from.insert(pair.first);
+    }
+    return from.size();
+  };
+  CHECK(leaving("nccl_ring:channels=16,ranks_per_node=8") == 8);
+  CHECK(leaving("nccl_ring:channels=8,ranks_per_node=8,rings=8") == 8);
+  CHECK(leaving("nccl_ring:channels=3,ranks_per_node=8,rings=8") == 3);
+  CHECK(leaving("nccl_ring:channels=8,ranks_per_node=8,rings=2") == 2);
+  // Trees: those of the first 8 channels are the first tree, in which a node of two is the other's child.
+  Call call({16, 8, 16});
+  call.options.rings = 8;
+  for (std::uint32_t channel = 0; channel < 16; ++channel) {
+    bool is_root_first = false;
+    for (std::uint32_t rank = 0; rank < 8; ++rank) {
+      is_root_first |= tree_place(call.of(rank), channel).up == kNoRank;
+    }
+    CHECK(is_root_first == (channel < 8));
+  }
+}
+
 TEST_CASE("between nodes a ring allreduce sends 2(n-1)/n of the vector, spread over the NICs") {
   const u64 n = 64 * 64 * 1024;
   const auto all =

@@ -110,6 +110,26 @@ TEST_CASE("no time is less than a node's NICs need") {
   CHECK(Tuner(node_preset("dgx_a100"), {}).choose(Kind::kAllreduce, kMiB, 8).best.wire_us == 0);
 }
 
+TEST_CASE("a limit of channels leaves the rings beyond it, and their NICs") {
+  // Two nodes of 8 H100 have 8 rings, each through a NIC of 48 GB/s. Of 1 GiB 15/8 pass each link of a ring.
+  Settings settings{.algorithms = Allowed::algorithms("ring"), .protocols = Allowed::protocols("simple")};
+  const auto best = [&](std::uint32_t limit, std::uint32_t ranks) {
+    settings.max_channels = limit;
+    return Tuner(node_preset("dgx_h100"), settings).choose(Kind::kAllreduce, 1024 * kMiB, ranks).best;
+  };
+  const double one_us = 15.0 / 8 * 1024 * kMiB / 48e3;
+  for (const std::uint32_t limit : {1, 2, 4, 8}) CHECK(best(limit, 16).wire_us == Approx(one_us / limit));
+  CHECK(best(16, 16).wire_us == Approx(one_us / 8));
+  for (const std::uint32_t limit : {1, 2, 4, 8, 16}) {
+    CHECK(best(limit, 16).time_us >= best(limit, 16).wire_us);
+    CHECK(best(limit, 16).time_us < 1.3 * best(limit, 16).wire_us);
+  }
+  // In a node NCCL says that a channel of a ring has 36.7 GB/s at most, of the bytes that pass a link.
+  CHECK(best(1, 8).time_us == Approx(7.0 / 4 * 1024 * kMiB / 36.7e3).epsilon(0.1));
+  // What NCCL compares knows the rings alone.
+  CHECK(best(1, 16).estimate_us == Approx(best(8, 16).estimate_us).epsilon(0.05));
+}
+
 TEST_CASE("NICs that copies through the host keep from their rate") {
   const Node node = node_preset("a100_100g");
   CHECK(node.sends_gbs(8) == 9);
