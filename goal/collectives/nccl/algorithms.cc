@@ -22,7 +22,8 @@ ParameterSpec per_node() {
 }
 ParameterSpec rings() {
   return {"rings", ParameterType::kInteger, "0",
-          "Rings found, which enter nodes at different GPUs; channels beyond repeat them. 0: half of the channels.",
+          "Rings found, which enter nodes at different GPUs; channels beyond repeat them. 0: half of the "
+          "channels.",
           at_most("64")};
 }
 ParameterSpec chunk() {
@@ -50,7 +51,9 @@ ParameterSpec efficiency() {
 std::vector<ParameterSpec> nvls_parameters() {
   return {only_simple(), channels(), per_node(), chunk(), efficiency()};
 }
-std::vector<ParameterSpec> ring_parameters() { return {protocol(), channels(), rings(), per_node(), chunk()}; }
+std::vector<ParameterSpec> ring_parameters() {
+  return {protocol(), channels(), rings(), per_node(), chunk()};
+}
 std::vector<ParameterSpec> pat_parameters() { return {protocol(), channels(), per_node(), chunk()}; }
 
 std::vector<CollectiveAlgorithm> of_allreduce() {

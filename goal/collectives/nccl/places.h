@@ -41,8 +41,8 @@ class NodeOrder {
 };
 
 // One rank's neighbours in the tree of a channel: a chain in each node whose first GPU talks to another node,
-// and a binary tree of nodes, the mirror image (for odd numbers of nodes: one place on) in those channels that
-// repeat the rings.
+// and a binary tree of nodes, the mirror image (for odd numbers of nodes: one place on) in those channels
+// that repeat the rings.
 struct TreePlace {
   std::uint32_t up = kNoRank;
   std::array<std::uint32_t, 3> down{kNoRank, kNoRank, kNoRank};
