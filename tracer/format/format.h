@@ -324,7 +324,8 @@ enum class Meta : std::uint8_t {
 };
 
 // Time in which a thread did not run although it was in the middle of something: it was ready and waited for
-// a core, or it slept (blocked in the system). What is below kLeastOffCoreNs is not told.
+// a core, or it slept (blocked in the system). What is below kLeastOffCoreNs is not told. Before the first
+// call of a later thread it is what that waited for a core since it was created.
 struct OffCore {
   std::uint64_t waiting_ns = 0, asleep_ns = 0;
   std::uint64_t sum() const { return waiting_ns + asleep_ns; }

@@ -22,6 +22,10 @@ class CoreTime {
   // From now on; `now_ns` is CLOCK_MONOTONIC.
   void begin(std::uint64_t now_ns);
   bool begun() const { return read_ns_ != 0; }
+  // What the thread waited for a core before begin(), since it was created; nothing where that isn't known.
+  OffCore before() const {
+    return knows_waiting_ && waited_ns_ >= kLeastOffCoreNs ? OffCore{waited_ns_, 0} : OffCore{};
+  }
 
   // The thread enters a call. What it did not run for since it left the last one.
   OffCore enter(std::uint64_t now_ns) {

@@ -136,8 +136,10 @@ class Call {
     if (!core_time.begun()) {
       thread_begins_ns_ = begin_thread();
       core_time.begin(enter_ns_);
+      if (thread_begins_ns_ != 0) off_before_ = core_time.before();
+    } else {
+      off_before_ = core_time.enter(enter_ns_);
     }
-    off_before_ = core_time.enter(enter_ns_);
     NowIn& now = *now_in;
     now.comm_handle = about.comm;
     now.peer = about.peer;

@@ -91,6 +91,10 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Partitioned requests without one on the other side; what is started of a receive is left out."},
     {Note::kSpawnedRanks, "spawned_ranks", Severity::kWarning,
      "Ranks of programs that this one started with MPI_Comm_spawn; they are not in the graph."},
+    {Note::kThreadWaits, "thread_waits", Severity::kInfo,
+     "Times that a thread slept through calls of others of its rank, and goes on after the last of them."},
+    {Note::kThreadWaitsNs, "thread_waits_ns", Severity::kInfo,
+     "Nanoseconds of those calls, which count as waiting and not as compute."},
 }};
 
 }  // namespace

@@ -36,8 +36,10 @@ enum class Note : std::uint8_t {
   kPartitions,
   kLostPartitions,
   kSpawnedRanks,
+  kThreadWaits,
+  kThreadWaitsNs,
 };
-inline constexpr int kNotes = 27;
+inline constexpr int kNotes = 29;
 
 class ImportNotes {
  public:

@@ -65,22 +65,31 @@ trace::OffCore RankProgram::off_in(std::uint64_t gap, Thread& thread, const Trac
 RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
   if (!is_inside()) notes_.add(Note::kOutsideRegion);
   Thread& thread = this->thread(record.thread);
-  if (!thread.seen) fork(thread, record);
+  // Where the gap before a thread's first call is what the process ran for, nothing is to be taken from it.
+  const bool is_run_time = !thread.seen && fork(thread, record);
   const std::uint64_t passed =
       record.enter_ns > thread.last_leave_ns ? record.enter_ns - thread.last_leave_ns : 0;
-  const trace::OffCore off = off_in(passed, thread, record);
+  const trace::OffCore off = is_run_time ? trace::OffCore{} : off_in(passed, thread, record);
   const bool joins = record.thread == 0 && !ended_.empty();
   std::uint64_t not_compute = not_compute_ns(compute_times_, off);
-  if (joins && compute_times_ == ComputeTimes::kAuto) not_compute += waited_for_ended(thread, off);
-  const std::uint64_t gap = less(passed, not_compute);
+  ThreadWaits::Wait wait;
+  if (joins) {
+    if (compute_times_ == ComputeTimes::kAuto) not_compute += waited_for_ended(thread, off);
+  } else if (compute_times_ != ComputeTimes::kWall) {
+    wait = waits_.of(record.thread, thread.last_leave_ns, record.enter_ns, off.asleep_ns);
+    // (What it slept for is all taken from the others.)
+    if (compute_times_ == ComputeTimes::kAuto) not_compute += wait.ns;
+  }
+  std::uint64_t gap = less(passed, not_compute);
   const bool counts = record.thread == 0 && is_inside();
   if (thread.polling && is_poll(record) && gap <= poll_gap_ns_) {
     notes_.add(Note::kPollingNs, gap);
     if (counts) split_.polling_ns += passed;
   } else {
     if (thread.polling && is_poll(record)) notes_.add(Note::kComputeBetweenPollsNs, gap);
-    if (is_inside()) thread.pending_ns += gap;
     if (counts) split_.add_gap(passed, gap, off);
+    if (wait.ns > 0 && is_inside()) gap = after_wait(thread, record, wait, gap);
+    if (is_inside()) thread.pending_ns += gap;
   }
   if (counts && !begins_mpi(record.function) && !ends_mpi(record.function)) {
     split_.calls_ns += record.leave_ns - record.enter_ns;
@@ -96,6 +105,23 @@ RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
   thread.last_leave_ns = record.leave_ns;
   last_ns_ = std::max(last_ns_, ends_mpi(record.function) ? record.enter_ns : record.leave_ns);
   return thread;
+}
+
+// The thread computes what it did before it slept, and waits for the call that it slept through. Returns what
+// it computed after that.
+std::uint64_t RankProgram::after_wait(Thread& thread, const TraceRecord& record,
+                                      const ThreadWaits::Wait& wait, std::uint64_t gap) {
+  notes_.add(Note::kThreadWaits);
+  notes_.add(Note::kThreadWaitsNs, wait.ns);
+  const std::uint64_t after = std::min(gap, record.enter_ns - wait.end_ns);
+  thread.pending_ns += gap - after;
+  flush(thread, static_cast<std::uint16_t>(record.thread));
+  const auto waits_for = [&](OpIndex op, bool on_start) {
+    if (op != kNone) thread.joins.push_back({op, on_start});
+  };
+  waits_for(wait.point.op, wait.point.op_on_start);
+  waits_for(wait.point.joined, wait.point.joined_on_start);
+  return after;
 }
 
 // Time outside of the region is no compute: what a thread did since its last call counts up to the end, and
@@ -171,7 +197,7 @@ std::uint64_t RankProgram::waited_for_ended(const Thread& thread, const trace::O
 // A thread that begins after others have ended, since thread 0 left its last call at `since_ns`, follows
 // them: steps of a program that are threads of their own. What lay between is what the process ran for, but
 // for what it takes to end a thread and begin another.
-void RankProgram::follow_ended(Thread& thread, const TraceRecord& record, std::uint64_t since_ns) {
+bool RankProgram::follow_ended(Thread& thread, const TraceRecord& record, std::uint64_t since_ns) {
   std::uint64_t cpu_ns = 0, end_ns = 0;
   for (const Ended& ended : ended_) {
     if (ended.first_ns < since_ns || ended.end_ns > record.enter_ns) continue;
@@ -179,30 +205,39 @@ void RankProgram::follow_ended(Thread& thread, const TraceRecord& record, std::u
     cpu_ns = std::max(cpu_ns, ended.process_cpu_ns);
     end_ns = std::max(end_ns, ended.end_ns);
   }
-  if (end_ns == 0) return;
+  if (end_ns == 0) return false;
   const std::uint64_t ran = std::min(record.enter_ns - end_ns, less(record.thread_begins_cpu_ns, cpu_ns));
   thread.last_leave_ns = record.enter_ns - less(ran, kOfThreadNs);
+  return true;
 }
 
-// A thread begins where thread 0 was, in program order, when the new one made its first call.
-void RankProgram::fork(Thread& thread, const TraceRecord& record) {
+// A thread begins where thread 0 was, in program order, when the new one made its first call. Returns whether
+// the gap since is what the process ran for.
+bool RankProgram::fork(Thread& thread, const TraceRecord& record) {
   const std::uint64_t enter_ns = record.enter_ns;
   thread.seen = true;
-  thread.first_ns = thread.last_leave_ns = enter_ns;
+  thread.last_leave_ns = enter_ns;
+  // It lived, and was waited for, while it had no core yet.
+  thread.first_ns = less(enter_ns, record.off_before.waiting_ns);
   auto after = std::upper_bound(main_points_.begin(), main_points_.end(), enter_ns,
                                 [](std::uint64_t ns, const MainPoint& point) { return ns < point.leave_ns; });
-  if (after == main_points_.begin()) return;
+  if (after == main_points_.begin()) return false;
   --after;
   thread.point = after->point;
   if (after->last_join.op != kNone) thread.joins = {after->last_join};
   thread.last_leave_ns = after->leave_ns;
-  follow_ended(thread, record, after->leave_ns);
+  const bool is_run_time = follow_ended(thread, record, after->leave_ns);
   if (!region_.empty()) thread.last_leave_ns = std::max(thread.last_leave_ns, region_begin_ns_);
+  return is_run_time;
 }
 
 void RankProgram::left(const Thread& thread, const TraceRecord& record) {
-  if (record.thread != 0) return;
   const Before join = thread.joins.empty() ? Before{} : thread.joins.back();
+  if (threads_.size() > 1 && !thread.polling && is_inside()) {
+    waits_.add(record.thread, record.enter_ns, record.leave_ns,
+               {thread.point.op, join.op, thread.point.on_start, join.on_start});
+  }
+  if (record.thread != 0) return;
   main_points_.push_back({record.leave_ns, thread.point, join});
 }
 

@@ -10,6 +10,7 @@
 
 #include "goal/graph/graph.h"
 #include "goal/import/mpi/notes.h"
+#include "goal/import/mpi/thread_waits.h"
 #include "goal/import/mpi/time_split.h"
 #include "goal/import/mpi/trace_reader.h"
 
@@ -31,7 +32,7 @@ class RankProgram {
     trace::OffCore off;            // of the time since last_leave_ns, as far as it was told
     Before point;                  // where the thread is in program order
     std::vector<Before> joins;     // and what else its next operation waits for
-    std::uint64_t first_ns = 0;    // when it entered its first call
+    std::uint64_t first_ns = 0;    // when it entered its first call, less what it waited for a core before
   };
 
   // Takes only what the rank does in the region of this name; empty: all.
@@ -123,9 +124,11 @@ class RankProgram {
   Thread& thread(std::uint32_t number);
   void join_ended(Thread& thread);
   std::uint64_t waited_for_ended(const Thread& thread, const trace::OffCore& off) const;
-  void follow_ended(Thread& thread, const TraceRecord& record, std::uint64_t since_ns);
+  bool follow_ended(Thread& thread, const TraceRecord& record, std::uint64_t since_ns);
+  std::uint64_t after_wait(Thread& thread, const TraceRecord& record, const ThreadWaits::Wait& wait,
+                           std::uint64_t gap);
   static trace::OffCore off_in(std::uint64_t gap, Thread& thread, const TraceRecord& record);
-  void fork(Thread& thread, const TraceRecord& record);
+  bool fork(Thread& thread, const TraceRecord& record);
   OpIndex add(const Op& op);
 
   const std::uint64_t poll_gap_ns_;
@@ -138,6 +141,7 @@ class RankProgram {
   std::vector<Thread> threads_;
   std::vector<MainPoint> main_points_;
   std::vector<Ended> ended_;
+  ThreadWaits waits_;
   bool initialized_ = false;
   std::uint64_t init_ns_ = 0, last_ns_ = 0;
   std::uint64_t inside_;  // how often the region was begun and not ended

@@ -15,11 +15,6 @@ TraceCompletion request(std::uint64_t number, TraceMessage message) {
   return {.request = number, .cancelled = false, .message = message};
 }
 
-TraceRecord on_thread(std::uint32_t thread, TraceRecord record) {
-  record.thread = thread;
-  return record;
-}
-
 TraceRecord received(TraceRecord record, TraceMessage message) {
   record.received = message;
   return record;
@@ -277,33 +272,6 @@ TEST_CASE("calls that are not decoded or not replayed leave their time as comput
   ImportNotes notes;
   CHECK(text_of_rank0({init(0), put, failed, finalize(60)}, 4, {}, &notes) == "rank 0 {\ncalc 50\n}\n");
   CHECK(notes.count(Note::kFailedCalls) == 1);
-}
-
-TEST_CASE("each thread has its own program order and cpu, and begins where thread 0 was") {
-  // Thread 1 posts its receive at 25, before thread 0's second send returns, but returns itself last.
-  CHECK(text_of_rank0({init(0), message(Function::kSend, 10, 20, 1, 0, 1),
-                       message(Function::kSend, 30, 90, 2, 0, 1),
-                       on_thread(1, received(message(Function::kRecv, 25, 100, 3, 0, 1), got(3, 0, 8))),
-                       on_thread(1, message(Function::kSend, 103, 110, 3, 0, 1)), finalize(140)}) ==
-        "rank 0 {\n"
-        "l1: calc 10\n"
-        "l2: send 8b to 1\n"
-        "l2 requires l1\n"
-        "l3: calc 10\n"
-        "l3 requires l2\n"
-        "l4: send 8b to 2\n"
-        "l4 requires l3\n"
-        "l5: calc 5 cpu 1\n"
-        "l5 requires l2\n"
-        "l6: recv 8b from 3 cpu 1\n"
-        "l6 requires l5\n"
-        "l7: calc 3 cpu 1\n"
-        "l7 requires l6\n"
-        "l8: send 8b to 3 cpu 1\n"
-        "l8 requires l7\n"
-        "l9: calc 50\n"
-        "l9 requires l4\n"
-        "}\n");
 }
 
 TEST_CASE("a communicator has one number on all ranks, and members as world ranks") {
