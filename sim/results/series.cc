@@ -55,7 +55,28 @@ void Series::take(Time end, const SeriesSource& source) {
   }
   const bool nothing = samples_.empty() && network.packets_in_flight == 0 && network.packets_injected == 0 &&
                        network.packets_delivered == 0 && network.packets_dropped == 0;
-  if (!nothing) sink_.sample(begin_, end, network, samples_);
+  if (nothing) return;
+  give_out();
+  held_.any = true;
+  held_.begin = begin_;
+  held_.end = end;
+  held_.network = network;
+  held_.links.swap(samples_);
+}
+
+void Series::give_out() {
+  if (held_.any) sink_.sample(held_.begin, held_.end, held_.network, held_.links);
+  held_.any = false;
+}
+
+void Series::close(Time end_of_run) {
+  if (held_.any && end_of_run > held_.begin && end_of_run < held_.end) {
+    const double longer = (held_.end - held_.begin).seconds() / (end_of_run - held_.begin).seconds();
+    // The ACKs of the last packets, sent after the end, count as well.
+    for (LinkSample& link : held_.links) link.utilization = std::min(1.0, link.utilization * longer);
+    held_.end = end_of_run;
+  }
+  give_out();
 }
 
 }  // namespace weft::results

@@ -71,7 +71,7 @@ void fill_sample(Time end, const LinkSample& sample, Row& row);
 void fill_sample(Time end, const NetworkSample& sample, Row& row);
 
 // Decides when to look at the network, and turns counts into samples. One thread calls it, between events.
-// Memory: 40 bytes for each link looked at, whatever the length of the run.
+// Memory: 64 bytes for each link looked at, whatever the length of the run.
 class Series {
  public:
   struct Link {
@@ -86,12 +86,25 @@ class Series {
   // Takes all samples that are due at or before `time`, that of the next event. REQUIRES: all events before
   // next() have been executed, and there is none before `time` left.
   void advance(Time time, const SeriesSource& source);
-  // Takes all samples that are due up to the end of the run at `end`, and that of the interval which it cut
-  // short. REQUIRES: as advance() does.
+  // Takes all samples that are due up to `end`, when the network has nothing left to do, and that of the
+  // interval under way then. REQUIRES: as advance() does.
   void finish(Time end, const SeriesSource& source);
+  // Gives out the last sample, cut short by the end of the run if that is in its interval: a network may know
+  // only later when the run ended, as timers that nobody needs go off after it. REQUIRES: finish() was
+  // called.
+  void close(Time end_of_run);
 
  private:
   void take(Time end, const SeriesSource& source);
+  void give_out();
+
+  // The last sample with anything in it, until the next comes.
+  struct Held {
+    bool any = false;
+    Time begin, end;
+    NetworkSample network;
+    std::vector<LinkSample> links;
+  };
 
   Time interval_, begin_, next_;
   std::vector<std::uint32_t> numbers_;
@@ -100,6 +113,7 @@ class Series {
   std::vector<LinkState> states_;
   std::vector<LinkSample> samples_;
   NetworkState network_;  // at the last sample
+  Held held_;
   SeriesSink& sink_;
 };
 

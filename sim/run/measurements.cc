@@ -113,7 +113,8 @@ Measurements::Measurements(const SinkRequest& request)
 
 Measurements::~Measurements() = default;
 
-void Measurements::close(std::vector<std::string>& warnings) {
+void Measurements::close(Time end_of_run, std::vector<std::string>& warnings) {
+  if (series_) series_->close(end_of_run);
   for (const auto& recorder : recorders_) {
     recorder->close();
     if (std::string remark = recorder->remark(); !remark.empty()) warnings.push_back(std::move(remark));

@@ -29,8 +29,8 @@ class Measurements {
   // network runs in one partition.
   packet::Observer* observer() { return observer_; }
   results::Series* series() { return series_ ? &*series_ : nullptr; }
-  // After the run, and after Series::finish(). Adds what recorders have to say.
-  void close(std::vector<std::string>& warnings);
+  // After the run, which ended at `end_of_run`, and after Series::finish(). Adds what recorders have to say.
+  void close(Time end_of_run, std::vector<std::string>& warnings);
 
  private:
   class SampleTee;

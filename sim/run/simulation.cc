@@ -459,7 +459,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
     throw InputError(SourceLocation{.file = scenario_.jobs.at(0).goal}, error.what());
   }
   if (recorder && recorder->has_begun()) report.timeline = recorder->finish();
-  if (measurements) measurements->close(report.warnings);
+  if (measurements) measurements->close(std::max(report.makespan, report.stopped_at), report.warnings);
   if (window) measure(*window, report);
   if (!wants_rows) report.flows = {};
   tell_nics(topology_.get(), model_.info, parameters_, report);

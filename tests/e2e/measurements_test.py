@@ -120,6 +120,25 @@ class Measurements(unittest.TestCase):
                 self.assertGreater(total, 0, key)
             self.assertEqual(network[-1]["packets_in_flight"], "0")
 
+    def test_the_end_of_the_run_cuts_the_last_interval_short(self):
+        """Timers go off after it, in the packet-level model: the run ends when its last rank does."""
+        with tempfile.TemporaryDirectory() as folder:
+            for network in ("packet", "flow"):
+                subprocess.run([WEFT, "sim", "--traffic", "alltoall:size=1MB,ranks=4", "--topology", "single_switch:hosts=4,link=100Gbps", "--network",
+                                network, "--sample", "200us", "-o", network, "-q"], cwd=folder, check=True, capture_output=True)
+                results = Path(folder) / network
+                makespan = json.loads((results / "summary.json").read_text())["makespan_ns"]
+                self.assertNotEqual(makespan % 200_000, 0)
+                begin = makespan // 200_000 * 200_000
+                self.assertAlmostEqual(float(rows(results / "network_series.csv")[-1]["time_ns"]), makespan, delta=1)
+                last = [row for row in rows(results / "series.csv") if float(row["time_ns"]) > begin]
+                self.assertEqual(len(last), 4)
+                for row in last:
+                    self.assertAlmostEqual(float(row["time_ns"]), makespan, delta=1)
+                    # 12.5 bytes a nanosecond.
+                    self.assertAlmostEqual(float(row["utilization"]), int(row["bytes"]) / (12.5 * (makespan - begin)), delta=0.001)
+                    self.assertGreater(float(row["utilization"]), 0.9)
+
     def test_sampled_links_by_name(self):
         with tempfile.TemporaryDirectory() as folder:
             results = run(folder, "--sample", "1us", "--sample-links", "edge 0.0 -> *, host 1 -> edge ?.?")

@@ -8,12 +8,16 @@
 namespace weft::report {
 namespace {
 
-// Intervals that are shown as one: as long as this, in nanoseconds; 0 where nothing was sampled.
+Json end_of(const Database& database) { return database.value("SELECT max(time_ns) FROM network_samples"); }
+
+// Intervals that are shown as one: as long as this, in nanoseconds; 0 where nothing was sampled. The last one
+// says nothing of how long they are: the end of the run cuts it short.
 double shown_interval(const Database& database, std::size_t most) {
   const Json interval = database.value(
       "SELECT min(gap) FROM (SELECT time_ns - lag(time_ns, 1, 0) OVER (ORDER BY time_ns) AS gap FROM "
-      "(SELECT time_ns FROM network_samples ORDER BY time_ns LIMIT 2))");
-  const Json end = database.value("SELECT max(time_ns) FROM network_samples");
+      "(SELECT time_ns FROM network_samples WHERE time_ns < (SELECT max(time_ns) FROM network_samples) OR "
+      "(SELECT count(*) FROM network_samples) = 1 ORDER BY time_ns LIMIT 2))");
+  const Json end = end_of(database);
   if (!interval.is_number() || !end.is_number() || interval.get<double>() <= 0) return 0;
   const double intervals = std::ceil(end.get<double>() / interval.get<double>());
   return interval.get<double>() * std::max(std::ceil(intervals / static_cast<double>(most)), 1.0);
@@ -29,7 +33,9 @@ std::string place(double shown) {
 Json series(const Database& database, const Budget& budget) {
   const double shown = shown_interval(database, budget.intervals);
   if (shown == 0) return nullptr;
-  Json json = {{"interval_ns", shown}, {"samples", database.count("SELECT count(*) FROM network_samples")}};
+  Json json = {{"interval_ns", shown},
+               {"end_ns", end_of(database)},
+               {"samples", database.count("SELECT count(*) FROM network_samples")}};
   json["network"] = database.columns(fmt::format(
       "SELECT {0} AS place, max(packets_in_flight) AS packets_in_flight, sum(bytes_delivered) AS "
       "bytes_delivered, "

@@ -327,6 +327,7 @@ TEST_CASE("samples add up to what links carried, and no link is ever more than f
   run.network.set_series(&series);
   for (std::uint32_t host = 0; host < 15; ++host) run.send(host, host % 3 + 13, 500'000 * (host % 4 + 1));
   run.run();
+  series.close(Time::max());
   CHECK(run.verdict() == "");
   const std::vector<results::Link> links = run.network.links();
   for (std::uint32_t c = 0; c < links.size(); ++c) CHECK(sink.of_link[c] == links[c].bytes);

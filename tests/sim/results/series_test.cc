@@ -72,6 +72,8 @@ TEST_CASE("series: one link by hand") {
   wires.send(Time::ns(1004), 1, 2);
   wires.deliver();
   series.finish(Time::ns(1006), wires);
+  CHECK(rows.rows.size() == 3);
+  series.close(Time::ns(1006));
 
   REQUIRE(rows.rows.size() == 4);
   const std::uint64_t bytes[] = {7, 10, 8, 2}, queues[] = {18, 8, 0, 0}, flying[] = {1, 1, 0, 0};
@@ -91,12 +93,42 @@ TEST_CASE("series: one link by hand") {
   CHECK(rows.rows[3].network.packets_injected == 1);
 }
 
+TEST_CASE("series: the end of the run cuts the last interval short, whatever timers go off after it") {
+  // 14 bytes from 0 on: 10 in the first interval, and 4 until 14 ns; the run ends at 16 ns, a timer at 500
+  // ns.
+  const auto last_of = [](Time end_of_run) {
+    Rows rows;
+    Wires wires(1);
+    Series series(Time::ns(10), {{0, kByteInNs}}, rows);
+    wires.send(Time(), 0, 14);
+    series.advance(Time::ns(14), wires);
+    wires.deliver();
+    series.advance(Time::ns(500), wires);
+    series.finish(Time::ns(500), wires);
+    series.close(end_of_run);
+    REQUIRE(rows.rows.size() == 2);
+    CHECK(rows.rows[0].end == Time::ns(10));
+    CHECK(rows.rows[0].links[0].utilization == 1);
+    CHECK(rows.rows[1].links[0].bytes == 4);
+    return rows.rows[1];
+  };
+  const Interval cut = last_of(Time::ns(16));
+  CHECK(cut.begin == Time::ns(10));
+  CHECK(cut.end == Time::ns(16));
+  CHECK(cut.links[0].utilization == Approx(4.0 / 6));
+  // It ended later, or before the interval in which only ACKs were left: then the interval is whole.
+  CHECK(last_of(Time::ns(300)).end == Time::ns(20));
+  CHECK(last_of(Time::ns(300)).links[0].utilization == Approx(0.4));
+  CHECK(last_of(Time::ns(9)).end == Time::ns(20));
+}
+
 TEST_CASE("series: nothing happens, nothing is said") {
   Rows rows;
   const Wires wires(1);
   Series series(Time::ns(10), {{0, kByteInNs}}, rows);
   series.advance(Time::us(5), wires);
   series.finish(Time::us(50), wires);
+  series.close(Time::us(50));
   CHECK(rows.rows.empty());
 }
 
@@ -120,6 +152,7 @@ TEST_CASE("series: all bytes of a link are in its samples, and no link is above 
       last = std::max(last, now) + Time::ns(bytes);
     }
     series.finish(last, wires);
+    series.close(last);
     std::map<std::uint32_t, std::uint64_t> sums;
     Time before;
     for (const Interval& row : rows.rows) {

@@ -1,11 +1,13 @@
 // Queues, load and losses over time.
 
-// The values of a column at each shown interval of a run, null where there was nothing, over the ends of the intervals.
-function overTime(columns, interval, value) {
+// The values of a column at each shown interval of a run, 0 where there was nothing, over the ends of the intervals.
+// The end of the run may cut the last one short; value(i, length) knows how long it was.
+function overTime(columns, {interval_ns, end_ns}, value) {
   const last = columns.place.at(-1) ?? 0;
   const values = new Array(last + 1).fill(0);
-  columns.place.forEach((place, i) => { values[place] = value(i); });
-  return {xs: values.map((_, place) => place * interval), values};
+  const end = (place) => Math.min(place * interval_ns, end_ns);
+  columns.place.forEach((place, i) => { values[place] = value(i, end(place) - (place - 1) * interval_ns); });
+  return {xs: values.map((_, place) => end(place)), values};
 }
 
 // One line for each run, over the moments of all of them.
@@ -64,12 +66,12 @@ function queueMap(run) {
 
 function seriesSection(body, runs) {
   const sampled = runs.filter(({series}) => series);
-  const network = (value) => (run) => overTime(run.series.network, run.series.interval_ns, (i) => value(run.series.network, i, run.series.interval_ns));
-  const queues = (key) => (run) => overTime(run.series.queues, run.series.interval_ns, (i) => run.series.queues[key][i]);
+  const network = (value) => (run) => overTime(run.series.network, run.series, (i, length) => value(run.series.network, i, length));
+  const queues = (key) => (run) => overTime(run.series.queues, run.series, (i) => run.series.queues[key][i]);
   const charts = [
     seriesChart(sampled, "Longest queue", bytesText, queues("longest")),
     seriesChart(sampled, "All queues together", bytesText, queues("together")),
-    seriesChart(sampled, "Delivered, headers and ACKs included", rateText, network((columns, i, interval) => (columns.bytes_delivered[i] * 8e9) / interval)),
+    seriesChart(sampled, "Delivered, headers and ACKs included", rateText, network((columns, i, length) => (columns.bytes_delivered[i] * 8e9) / length)),
     seriesChart(sampled, "Use of the busiest link", percentText, queues("utilization"), {most: 1}),
     seriesChart(sampled, "Packets in flight", countText, network((columns, i) => columns.packets_in_flight[i])),
     seriesChart(sampled, "ECN marks", countText, network((columns, i) => columns.ecn_marks[i])),
