@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "sim/units/input_error.h"
 #include "topologies/cost/breakouts.h"
@@ -54,6 +55,7 @@ class Clerk {
     bill.endpoints = topology_.hosts();
     bill.racks = placement.racks;
     bill.injection_bps = injection(topology_) * planes_;
+    if (prices_.has_watts) bill.watts = 0;
     for (auto& [key, line] : lines_) {
       share(key, line);
       line.count *= planes_;
@@ -62,8 +64,7 @@ class Clerk {
       line.length_m *= planes_;
       line.ports *= planes_;
       line.ports_used *= planes_;
-      bill.price += line.price;
-      bill.watts += line.watts;
+      add_up(line, bill);
       bill.lines.push_back(std::move(line));
     }
     add_nodes(bill);
@@ -116,17 +117,26 @@ class Clerk {
       line.count = count;
       line.price = each.price * static_cast<double>(count);
       line.watts = each.watts * static_cast<double>(count);
-      bill.price += line.price;
-      bill.watts += line.watts;
+      add_up(line, bill);
       bill.lines.push_back(std::move(line));
     }
   }
 
-  // As many switches as are needed if several of the network's fit one.
+  static void add_up(const BillLine& line, Bill& bill) {
+    bill.price += line.price;
+    if (bill.watts) *bill.watts += line.watts;
+  }
+
+  // As many switches as are needed if several of the network's fit one. Where the last has room left, the
+  // item tells of all together.
   void share(const Key& key, BillLine& line) const {
     const auto found = to_a_switch_.find(key);
     if (found == to_a_switch_.end()) return;
-    const std::uint64_t needed = (line.count + found->second - 1) / found->second;
+    const auto& [fit, choice] = found->second;
+    const std::uint64_t needed = (line.count + fit - 1) / fit;
+    line.item = line.count % fit == 0
+                    ? item_of(choice, fit)
+                    : item_of(choice, line.count * planes_, choice.entry->ports * needed * planes_);
     line.price *= static_cast<double>(needed) / static_cast<double>(line.count);
     line.watts *= static_cast<double>(needed) / static_cast<double>(line.count);
     line.ports = line.ports / line.count * needed;
@@ -260,19 +270,28 @@ class Clerk {
     const SwitchPrice& entry = *choice.entry;
     const std::uint32_t fit =
         prices_.shared_switches && choice.ports_used > 0 ? entry.ports / choice.ports_used : 1;
-    std::string item = fmt::format("switch of {} ports of {}, {} in use", entry.ports, to_string(entry.rate),
-                                   choice.ports_used * fit);
-    for (const BrokenOut& out : choice.broken_out) {
-      item +=
-          fmt::format(", {} broken out to {} x {}", out.ports * fit, out.links * fit, to_string(out.rate));
-    }
+    std::string item = item_of(choice, fit);
+    // Others may have as many ports in use with another number to a switch.
+    if (fit > 1) item += fmt::format(", {} switches of {}", fit, choice.ports_used);
     BillLine& line = add(Part::kSwitch, entry.ports, item, entry.price, entry.watts);
     count_ports(line, entry.ports, choice.ports_used);
     if (line.entry.empty()) {
       line.entry = entry.name;
       line.over = choice.over;
     }
-    if (fit > 1) to_a_switch_[{Part::kSwitch, entry.ports, item}] = fit;
+    if (fit > 1) to_a_switch_.try_emplace({Part::kSwitch, entry.ports, item}, fit, choice);
+  }
+
+  // What so many of the network's switches take of the ports of one, or of all `there`.
+  static std::string item_of(const SwitchChoice& choice, std::uint64_t switches, std::uint64_t there = 0) {
+    std::string item = fmt::format("switch of {} ports of {}, {}{} in use", choice.entry->ports,
+                                   to_string(choice.entry->rate), choice.ports_used * switches,
+                                   there > 0 ? fmt::format(" of {}", there) : "");
+    for (const BrokenOut& out : choice.broken_out) {
+      item += fmt::format(", {} broken out to {} x {}", out.ports * switches, out.links * switches,
+                          to_string(out.rate));
+    }
+    return item;
   }
 
   // From a list without breakout cables: by the switches' prices alone.
@@ -337,8 +356,9 @@ class Clerk {
   const std::uint32_t planes_;
   std::vector<Ports> ports_;  // of each vertex
   std::map<Key, BillLine> lines_;
-  std::map<Key, std::uint32_t> to_a_switch_;  // where more than one
-  std::map<Key, std::uint64_t> ends_;         // of cables that are counted at each end
+  // How many are in one, where more than one, and each of them.
+  std::map<Key, std::pair<std::uint32_t, SwitchChoice>> to_a_switch_;
+  std::map<Key, std::uint64_t> ends_;  // of cables that are counted at each end
   std::vector<BilledLink> links_;
   PortPlan plan_;  // empty if the list has no breakout cables
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ struct BillLine {
   Part part = Part::kSwitch;
   std::string item;  // "64-port switch", "400G DAC"
   std::uint64_t count = 0;
-  double price = 0, watts = 0;
+  double price = 0, watts = 0;              // watts: 0 where the bill's are not known
   double length_m = 0;                      // of cables, together; of breakout cables all legs
   std::uint64_t ports = 0, ports_used = 0;  // of switches, together
   std::string entry;                        // of switches: the list's name for it; "" by formula
@@ -38,7 +39,8 @@ struct Bill {
   // that leave the machine.
   double injection_bps = 0;
   std::vector<BillLine> lines;
-  double price = 0, watts = 0;  // of all lines
+  double price = 0;             // of all lines
+  std::optional<double> watts;  // of all lines; empty if the list gives no watts
 
   std::uint64_t count(Part part) const;  // of all lines of that part
 };

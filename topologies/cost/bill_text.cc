@@ -86,18 +86,21 @@ std::string bill_table(const Bill& bill, const Worth& worth) {
   };
   for (const BillLine& line : bill.lines) width = std::max(width, described(line).size());
   text += fmt::format("{:>10}  {:<{}}  {:>10}  {:>14}  {:>11}\n", "count", "item", width, "each $", "$", "W");
+  const auto watts = [&](double known) { return bill.watts ? grouped(known) : "-"; };
   for (const BillLine& line : bill.lines) {
     text += fmt::format("{:>10}  {:<{}}  {:>10}  {:>14}  {:>11}\n", grouped(static_cast<double>(line.count)),
                         described(line), width, grouped(line.price / static_cast<double>(line.count)),
-                        grouped(line.price), grouped(line.watts));
+                        grouped(line.price), watts(line.watts));
   }
   text += fmt::format("{:>10}  {:<{}}  {:>10}  {:>14}  {:>11}\n\n", "", "all", width, "", grouped(bill.price),
-                      grouped(bill.watts));
+                      watts(bill.watts.value_or(0)));
   text += choices(bill);
   text += what_dominates(bill);
   const auto endpoints = static_cast<double>(bill.endpoints);
-  text += fmt::format("per endpoint            {} $, {:.1f} W ({} endpoints)\n",
-                      grouped(bill.price / endpoints), bill.watts / endpoints, grouped(endpoints));
+  const std::string each = bill.watts ? fmt::format("{:.1f} W", *bill.watts / endpoints)
+                                      : "power not known: the list gives no watts";
+  text += fmt::format("per endpoint            {} $, {} ({} endpoints)\n", grouped(bill.price / endpoints),
+                      each, grouped(endpoints));
   const auto row = [&](const char* of, double bps) {
     if (bps > 0) text += fmt::format("per Gb/s {:<15}{:.2f} $\n", of, per_gbps(bill, bps));
   };
@@ -108,7 +111,8 @@ std::string bill_table(const Bill& bill, const Worth& worth) {
 }
 
 std::string bill_json(const Bill& bill, const Worth& worth) {
-  nlohmann::ordered_json json;
+  using Json = nlohmann::ordered_json;
+  Json json;
   json["topology"] = bill.topology;
   json["prices"] = bill.prices;
   json["planes"] = bill.planes;
@@ -122,7 +126,7 @@ std::string bill_json(const Bill& bill, const Worth& worth) {
                                     {"item", line.item},
                                     {"count", line.count},
                                     {"price", line.price},
-                                    {"watts", line.watts}};
+                                    {"watts", bill.watts ? Json(line.watts) : Json()}};
     if (line.part == Part::kCable) {
       entry["length_m"] = line.length_m;
       entry["ways"] = line.ways;
@@ -140,10 +144,10 @@ std::string bill_json(const Bill& bill, const Worth& worth) {
     json["lines"].push_back(std::move(entry));
   }
   json["price"] = bill.price;
-  json["watts"] = bill.watts;
+  json["watts"] = bill.watts ? Json(*bill.watts) : Json();
   const auto endpoints = static_cast<double>(bill.endpoints);
   json["price_per_endpoint"] = bill.price / endpoints;
-  json["watts_per_endpoint"] = bill.watts / endpoints;
+  json["watts_per_endpoint"] = bill.watts ? Json(*bill.watts / endpoints) : Json();
   const auto add = [&](const std::string& name, double bps) {
     if (bps <= 0) return;
     json[name + "_bps"] = bps;

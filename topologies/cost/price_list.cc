@@ -84,10 +84,20 @@ class Reader {
       enter("node", -1);
       list.node = {positive(prices_.node().price(), "price"), positive(prices_.node().watts(), "watts")};
     }
+    list.has_watts = gives_watts();
     return list;
   }
 
  private:
+  bool gives_watts() const {
+    const auto given = [](const auto& entries) {
+      return std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return entry.has_watts(); });
+    };
+    return given(prices_.switch_()) || given(prices_.cable()) || given(prices_.breakout()) ||
+           given(prices_.nic()) || prices_.node().has_watts() ||
+           prices_.switch_formula().has_watts_per_port();
+  }
+
   void enter(const char* field, int index) {
     const auto place = tree_.GetLocation(pb::Prices::descriptor()->FindFieldByName(field), index);
     at_ = {.file = file_, .line = place.line + 1, .column = place.column + 1};
@@ -183,6 +193,12 @@ class Reader {
 };
 
 }  // namespace
+
+std::string left_out_of(const PriceList& list) {
+  std::string text = list.nics.empty() ? "NICs" : "";
+  if (!list.has_watts) text += text.empty() ? "power" : " and power";
+  return text;
+}
 
 double CablePrice::price_of(Bandwidth carried, double length_m) const {
   const double gbps = static_cast<double>(carried.bps()) * 1e-9;

@@ -80,7 +80,12 @@ struct PriceList {
   std::vector<BreakoutPrice> breakouts;
   std::vector<NicPrice> nics;
   std::optional<NodePrice> node;
+  // Does any entry give watts? If not, nothing is known of power; if so, an entry without takes none.
+  bool has_watts = false;
 };
+
+// What a list has no figures for, "NICs and power"; "" if it has both.
+std::string left_out_of(const PriceList& list);
 
 // Reads a list. Throws InputError with file and line for text that is no such list, and for an entry without
 // its ports, rate, name or kind or with a negative figure.

@@ -163,7 +163,7 @@ TEST_CASE("cost: the Slim Fly model, in closed form") {
   CHECK(routers.count == 50);
   CHECK(routers.price == Approx(50 * (350.4 * 11 - 892.3)));
   CHECK(routers.watts == Approx(50 * 11 * 2.8));
-  CHECK(sum.watts == Approx(50 * 11 * 2.8));
+  CHECK(sum.watts.value() == Approx(50 * 11 * 2.8));
   const BillLine &copper = lines["electric cable"], &optical = lines["optical cable"];
   CHECK(copper.count + optical.count == 175 + 200);
   CHECK(copper.length_m == Approx(copper.count));  // 1 m each
@@ -200,6 +200,54 @@ TEST_CASE("cost: a bill by hand") {
   CHECK(lines["NIC port of 100Gbps"].price == 1200);
   CHECK(sum.price == 9000 + 240 + 24 * 100 + 84 + 1200);
   CHECK(sum.watts == 900 + 120 + 48);
+}
+
+TEST_CASE("cost: a list without watts tells nothing of power") {
+  // 20 switches of 4 ports share 64-port ones: 16 fit one, so 2 are needed, with 80 of their 128 ports in
+  // use.
+  const Topology tree = make("fat_tree:k=4,link=400Gbps");
+  const Bill unknown = bill(tree, find_price_list("hammingmesh_sc22"));
+  CHECK_FALSE(unknown.watts);
+  const std::string table = bill_table(unknown, {}), json = bill_json(unknown, {});
+  using Catch::Matchers::Contains;
+  CHECK_THAT(table, Contains("power not known: the list gives no watts") && !Contains(" W ("));
+  CHECK_THAT(json, Contains("\"watts\": null") && Contains("\"watts_per_endpoint\": null"));
+  CHECK_THAT(json, !Contains("\"watts\": 0"));
+  // One figure says that power is known; a passive cable takes none.
+  const PriceList some = parse_price_list(
+      "switch { ports: 4 rate: \"400Gbps\" price: 1 watts: 3 }\ncable { name: \"any\" kind: COPPER }\n",
+      "some");
+  CHECK(bill(tree, some).watts == 20 * 3);
+  CHECK(left_out_of(some) == "NICs");
+  CHECK(left_out_of(find_price_list("hammingmesh_sc22")) == "NICs and power");
+  CHECK(left_out_of(find_price_list("slim_fly_sc14")) == "NICs");
+  CHECK(left_out_of(find_price_list("modern")).empty());
+}
+
+TEST_CASE("cost: how many ports of shared switches are in use") {
+  const PriceList prices = find_price_list("hammingmesh_sc22");
+  const auto first = [&](const char* network, std::uint32_t planes) {
+    return bill(make(network), prices, planes).lines.at(0);
+  };
+  // 20 switches of 4 ports, 16 to one of 64.
+  const BillLine tree = first("fat_tree:k=4,link=400Gbps", 1);
+  CHECK(tree.item == "switch of 64 ports of 400Gbps, 80 of 128 in use");
+  CHECK((tree.count == 2 && tree.ports == 128 && tree.ports_used == 80));
+  CHECK(first("fat_tree:k=4,link=400Gbps", 3).item == "switch of 64 ports of 400Gbps, 240 of 384 in use");
+  const std::string list =
+      "shared_switches: true\nswitch { ports: 8 rate: \"400Gbps\" price: 100 }\n"
+      "cable { name: \"any\" kind: OPTICAL }\n";
+  // Leaves of 3 + 1 ports, two to a switch: 3 of 5; a spine of 5 ports alone.
+  const Bill leaves = bill(make("leaf_spine:leaves=5,spines=1,hosts_per_leaf=3,link=400Gbps"),
+                           parse_price_list(list, "test"));
+  auto lines = by_item(leaves);
+  CHECK(lines["switch of 8 ports of 400Gbps, 20 of 24 in use"].count == 3);
+  CHECK(lines["switch of 8 ports of 400Gbps, 5 in use"].count == 1);
+  // Leaves of 3 + 1 ports, two to a switch, and a spine of 8: all have 8 in use, and are still counted apart.
+  const Bill full = bill(make("leaf_spine:leaves=8,spines=1,hosts_per_leaf=3,link=400Gbps"),
+                         parse_price_list(list, "test"));
+  CHECK(full.count(Part::kSwitch) == 4 + 1);
+  CHECK(full.lines.at(0).item == "switch of 8 ports of 400Gbps, 8 in use");
 }
 
 TEST_CASE("cost: the cheapest switch that has the ports at the rate") {

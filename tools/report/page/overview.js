@@ -37,7 +37,7 @@ function runFigures(run) {
   const p99 = summary.flows?.slowdown?.p99;
   if (known(p99)) figures.push(figure(timesText(p99), "p99 slowdown of messages against an empty network"));
   figures.push(figure(countText(summary.messages), `messages with ${bytesText(summary.bytes)}`));
-  if (cost) figures.push(figure(dollarText(cost.price), `network, with ${wattText(cost.watts)}`));
+  if (cost) figures.push(figure(dollarText(cost.price), known(cost.watts) ? `network, with ${wattText(cost.watts)}` : "network"));
   return element("div", {class: "figures"}, ...figures);
 }
 

@@ -63,8 +63,12 @@ std::vector<ComparisonRow> price_rows(const std::vector<Priced>& all) {
   add("  per Gb/s, bisection", [&](const Priced& p) { return per_gbps(p, p.worth.bisection_bps); });
   add("  per Gb/s, uniform", [&](const Priced& p) { return per_gbps(p, p.worth.achieved_bps); });
   add("  per Gb/s, worst", [&](const Priced& p) { return per_gbps(p, p.worst_bps); });
-  add("power, W", [](const Priced& p) { return grouped(std::round(p.bill.watts)); });
-  add("  per endpoint", [&](const Priced& p) { return fmt::format("{:.1f}", p.bill.watts / each(p)); });
+  add("power, W", [](const Priced& p) {
+    return p.bill.watts ? grouped(std::round(*p.bill.watts)) : std::string("not known");
+  });
+  add("  per endpoint", [&](const Priced& p) {
+    return p.bill.watts ? fmt::format("{:.1f}", *p.bill.watts / each(p)) : std::string("not known");
+  });
   return rows;
 }
 
@@ -84,7 +88,10 @@ std::string text(const std::vector<topologies::Topology>& networks, const std::v
   table += "under one fabric, that of theory: the best routing there could be, or flow hashes (ECMP)\n\n";
   table += topologies::comparison_text(analyses, price_rows(priced));
   std::vector<std::string> lists;
-  for (const topologies::PriceList& list : prices) lists.push_back(list.name);
+  for (const topologies::PriceList& list : prices) {
+    const std::string without = topologies::left_out_of(list);
+    lists.push_back(without.empty() ? list.name : fmt::format("{} (without {})", list.name, without));
+  }
   table += fmt::format("\nprices: {}\n", fmt::join(lists, ", "));
   for (std::size_t i = 0; i < priced.size(); ++i) {
     if (!priced[i].left_out.empty()) table += fmt::format("no price for {}: {}\n", i + 1, priced[i].left_out);
