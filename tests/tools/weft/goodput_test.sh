@@ -28,6 +28,23 @@ spent = sum(float(value) for name, value in rows[0].items() if name.endswith("_s
 assert abs(spent / (300 * 86400) - 1) < 1e-6, rows[0]
 PY
 
+# 8 GPUs fail every 600 h together: 9 in 20 seeds of 11 days and 6 hours by expectation. None in so many seconds.
+few="goodput 1s --gpus 8 --mtbf 4800h --days 11.25"
+expect "few failures" 0 '^warning: only [0-9]+ failures in all seeds together: the interval is too narrow; take more days or seeds$' '' $few
+expect "no failure" 0 '^warning: no failure in all seeds together' '' goodput 1s --gpus 8 --mtbf 4800h --days 0.001
+expect "one seed" 0 '^warning: .* in the one seed: the goodput is one draw' '' $few --seeds 1
+expect "few failures, as JSON" 0 '"warnings": \[$' '' $few --json -o out.csv
+python3 - out.txt out.csv <<'PY' || { echo "FAILED: the failures of the JSON"; failed=1; }
+import csv, json, sys
+a = json.load(open(sys.argv[1]))
+failures = sum(int(row["device_failures"]) + int(row["link_failures"]) for row in csv.DictReader(open(sys.argv[2])))
+assert 0 < failures < 30, failures
+assert a["failures"] == failures and len(a["warnings"]) == 1 and f"only {failures} failure" in a["warnings"][0], a
+PY
+for enough in "goodput 1s --gpus 8 --mtbf 4800h --days 112.5" "goodput 1s --gpus 8 --mtbf never"; do
+  expect "enough, or none that could be: $enough" 0 '"warnings": \[\]' '' $enough --json
+done
+
 # Asynchronous checkpoints are not begun before the last is safe: 2 s apart by Daly, but written in 100 s.
 expect "asynchronous" 0 'a checkpoint every 100 s \(100 steps\), which computing waits 10 us for' '' \
   goodput 1s --gpus 100 --mtbf 6000h --checkpoint-write 100s --asynchronous 10us

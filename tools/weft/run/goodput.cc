@@ -70,6 +70,25 @@ constexpr std::array<const char*, goodput::kCauses> kWords = {"computing new ste
                                                               "replicas that are down",
                                                               "reconfigurations"};
 
+// How far the draws go: goodput is lost at failures, so few of them make seeds look alike.
+std::uint64_t failures_of(const std::vector<Outcome>& outcomes) {
+  std::uint64_t sum = 0;
+  for (const Outcome& outcome : outcomes) sum += outcome.device_failures + outcome.link_failures;
+  return sum;
+}
+
+std::vector<std::string> warnings_of(const GoodputPlan& plan, const std::vector<Outcome>& outcomes) {
+  constexpr std::uint64_t kFew = 30;
+  const std::uint64_t failures = failures_of(outcomes);
+  if (plan.run.failure_rate + plan.run.link_rate <= 0 || failures >= kFew) return {};
+  const std::string so_many =
+      failures == 0 ? "no failure" : fmt::format("only {} failure{}", failures, failures == 1 ? "" : "s");
+  return {outcomes.size() == 1
+              ? fmt::format("{} in the one seed: the goodput is one draw; take more days or seeds", so_many)
+              : fmt::format("{} in all seeds together: the interval is too narrow; take more days or seeds",
+                            so_many)};
+}
+
 // ---- JSON and CSV ----
 
 Json json_of(const sweep::Estimate& estimate) {
@@ -99,6 +118,8 @@ Json as_json(const GoodputPlan& plan, const std::vector<Outcome>& outcomes) {
                                    return static_cast<double>(outcome.*count.value);
                                  }).mean;
   }
+  json["failures"] = failures_of(outcomes);
+  json["warnings"] = warnings_of(plan, outcomes);
   json["failures_every_s"] = finite(plan.between_failures_s);
   json["checkpoint"] = {
       {"steps_between", run.steps_between},
@@ -188,6 +209,7 @@ std::string as_text(const GoodputPlan& plan, const std::vector<Outcome>& outcome
               : fmt::format(", failures every {}", span_text(plan.between_failures_s));
   text += fmt::format(", {} seeds\n\n", outcomes.size());
   text += fmt::format("goodput      {}{}\n", percent(good.mean), either_side(good, percent));
+  for (const std::string& warning : warnings_of(plan, outcomes)) text += "warning: " + warning + "\n";
   text +=
       fmt::format("on paper     {} ({})\n", percent(goodput::expected_goodput(run)),
                   goodput::is_exact(run) ? "Daly 2006" : "Daly 2006; what he has not, to the first order");
