@@ -62,6 +62,42 @@ class CompareNetworks(WeftTest):
         alike = self.weft("compare-networks", SPARSE, "--networks", "offers.txt", "--seeds", "1", "--network", "flow", "--fabric", "uet").stdout
         self.assertNotIn("fabric", alike)
 
+    def test_an_interval_begins_at_0_at_least_and_has_one_unit(self):
+        # Poisson arrivals: the longest message of two seeds is another by far. t(0.975) for 1 degree of freedom is 12.706.
+        command = ["compare-networks", "poisson:load=0.3,duration=100us", "--topology", "fat_tree:k=4", "--topology", "torus:dims=4x4", "--network",
+                   "flow", "--seeds", "2"]
+        rows = json.loads(self.weft(*command, "--json", "-o", "RUNS").stdout)["rows"]
+        with open(self.folder / "RUNS/sweep.csv", newline="") as file:
+            points = list(csv.DictReader(file))
+        below = 0
+        for row in rows:
+            times = [float(point["makespan_ns"]) for point in points if point["topology"] == row["topology"]]
+            half = 12.706 * statistics.stdev(times) / 2**0.5
+            below += statistics.mean(times) < half
+            self.assertAlmostEqual(row["low"], max(0, statistics.mean(times) - half), delta=1e-3 * half)
+            self.assertAlmostEqual(row["high"], statistics.mean(times) + half, delta=1e-3 * half)
+        self.assertGreater(below, 0)
+        with open(self.folder / "RUNS/summary.csv", newline="") as file:
+            self.assertTrue(all(float(row["makespan_ns_low"]) >= 0 for row in csv.DictReader(file)))
+        text = self.weft(*command).stdout
+        self.assertEqual(len(re.findall(r" 0 - [0-9.]+ [mu]?s ", text)), below, text)
+        self.assertIn("An interval that begins at 0 is cut there", text)
+
+    def test_prices_that_are_not_alike_are_told(self):
+        (self.folder / "offers.txt").write_text("fat_tree:k=4,link=400Gbps\nfat_tree:k=4,link=400Gbps prices=hammingmesh_sc22\n")
+        command = ["compare-networks", SPARSE, "--networks", "offers.txt", "--seeds", "1", "--network", "flow"]
+        told = json.loads(self.weft(*command, "--json", "--csv", "table.csv").stdout)
+        self.assertEqual(told["differences"], ["not alike: prices: modern, hammingmesh_sc22 (without NICs and power)"])
+        self.assertEqual([row["prices"] for row in told["rows"]], ["modern", "hammingmesh_sc22"])
+        # The paper's list has no watts: unknown is not 0.
+        self.assertGreater(told["rows"][0]["power"], 0)
+        self.assertIsNone(told["rows"][1]["power"])
+        with open(self.folder / "table.csv", newline="") as file:
+            self.assertEqual([(row["prices"], row["power"] != "") for row in csv.DictReader(file)], [("modern", True), ("hammingmesh_sc22", False)])
+        text = self.weft(*command).stdout
+        self.assertRegex(text, r"(?m) - +[0-9.]+ +hammingmesh_sc22 ")
+        self.assertNotIn("hammingmesh_sc22", self.weft(*command[:2], "--topology", "fat_tree:k=4", "--topology", "fat_tree:k=6", *command[4:]).stdout)
+
     def test_prices_of_its_own(self):
         # Every price ten times as high, for the second of two offers of the same network.
         prices = self.weft("topo", "cost", "--print-prices", "modern").stdout

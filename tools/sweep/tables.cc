@@ -127,7 +127,10 @@ std::vector<Group> groups_of(const Folder& folder) {
   }
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (const std::vector<double>& each : values[g]) {
-      groups[g].estimates.push_back(each.empty() ? std::nullopt : std::optional(estimate(each)));
+      std::optional<Estimate>& last =
+          groups[g].estimates.emplace_back(each.empty() ? std::nullopt : std::optional(estimate(each)));
+      // Student's interval of few values that differ much begins below 0; none of the figures is ever there.
+      if (last && last->low) last->low = std::max(0.0, *last->low);
     }
   }
   return groups;

@@ -205,7 +205,9 @@ class Comparison {
         if (known) break;  // made for its price
       }
     }
-    PricedNetwork priced{.topology = network.topology};
+    PricedNetwork priced{.topology = network.topology,
+                         .prices = network.prices,
+                         .unpriced = topologies::left_out_of(topologies::find_price_list(network.prices))};
     if (const std::optional<topologies::Bill>& bill = made_by.last_bill()) {
       priced.price = bill->price;
       priced.watts = bill->watts;
@@ -316,7 +318,8 @@ void add_compare_networks(Command& command, int& exit_code) {
   command.add_flag("--json", options->json, "Print JSON");
   command.add_flag("--dry-run", options->dry_run, "Check all runs, tell how many they are, and stop");
   command.footer(
-      "Where networks aren't alike (endpoints, rates of hosts, fabric, ranks, messages, bytes) is said "
+      "Where networks aren't alike (endpoints, rates of hosts, fabric, prices, ranks, messages, bytes) is "
+      "said "
       "first. "
       "Networks whose mean runtime can't be told from the fastest one's (Welch's test, 95%) are a tie.\n"
       "Examples:\n"

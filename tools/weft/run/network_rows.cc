@@ -101,6 +101,12 @@ std::optional<std::string> unlike(std::span<const NetworkRow> rows, const Fact& 
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
+std::string prices_of(const NetworkRow& row) {
+  const PricedNetwork& network = row.network;
+  return network.unpriced.empty() ? network.prices
+                                  : fmt::format("{} (without {})", network.prices, network.unpriced);
+}
+
 void compare_networks(std::span<const NetworkRow> rows, std::vector<std::string>& told) {
   const std::pair<const char*, Fact> kFacts[] = {
       {"endpoints", [](const NetworkRow& row) { return grouped(static_cast<double>(row.endpoints)); }},
@@ -110,6 +116,7 @@ void compare_networks(std::span<const NetworkRow> rows, std::vector<std::string>
                                              : "not known";
        }},
       {"fabric", [](const NetworkRow& row) { return row.fabric; }},
+      {"prices", prices_of},
   };
   for (const auto& [what, fact] : kFacts) {
     const std::optional<std::string> values = unlike(rows, fact);
@@ -141,12 +148,29 @@ void compare_work(std::span<const NetworkRow> rows, NetworkTable& table) {
 
 // ---- For people ----
 
-std::string short_time(double time_ns) {
-  constexpr std::pair<double, const char*> kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
-  for (const auto& [factor, unit] : kUnits) {
-    if (time_ns >= factor) return fmt::format("{:.4g} {}", time_ns / factor, unit);
+struct TimeUnit {
+  double factor = 1;
+  const char *name = "ns", *form = "{:.0f}";
+};
+TimeUnit unit_of(double time_ns) {
+  for (const TimeUnit& unit : {TimeUnit{1e9, "s", "{:.4g}"}, {1e6, "ms", "{:.4g}"}, {1e3, "us", "{:.4g}"}}) {
+    if (time_ns >= unit.factor) return unit;
   }
-  return fmt::format("{:.0f} ns", time_ns);
+  return {};
+}
+
+std::string short_time(double time_ns) {
+  const TimeUnit unit = unit_of(time_ns);
+  return fmt::format(fmt::runtime(unit.form), time_ns / unit.factor) + " " + unit.name;
+}
+
+// In the unit of the upper end.
+std::string interval(const NetworkRow& row) {
+  const TimeUnit unit = unit_of(row.high());
+  const auto number = [&](double time_ns) {
+    return fmt::format(fmt::runtime(unit.form), time_ns / unit.factor);
+  };
+  return fmt::format("{} - {} {}", number(row.low()), number(row.high()), unit.name);
 }
 
 std::string cell(const std::optional<double>& value, const char* form, double factor = 1) {
@@ -162,13 +186,32 @@ std::size_t width_of(std::span<const NetworkRow> rows) {
   return width;
 }
 
-std::string line_of(const NetworkRow& row, std::size_t width) {
+// The width of a column for the lists of prices; 0, and no column, where all have the same.
+std::size_t width_of_prices(std::span<const NetworkRow> rows) {
+  std::size_t width = 0;
+  bool alike = true;
+  for (const NetworkRow& row : rows) {
+    width = std::max(width, row.network.prices.size() + 2);
+    alike = alike && row.network.prices == rows[0].network.prices;
+  }
+  return alike ? 0 : width;
+}
+
+std::string line_of(const NetworkRow& row, std::size_t width, std::size_t of_prices) {
   const bool spread = row.runtime_ns && row.runtime_ns->count > 1;
-  return fmt::format("{:<{}} {:>10} {:>23} {:>9} {:>7} {:>11}  {}{}\n", row.network.topology, width,
+  return fmt::format("{:<{}} {:>10} {:>23} {:>9} {:>7} {:>11}  {:<{}}{}{}\n", row.network.topology, width,
                      row.runtime_ns ? short_time(row.runtime_ns->mean) : "failed",
-                     spread ? short_time(row.low()) + " - " + short_time(row.high()) : "",
-                     cell(row.network.price, "{:.0f}", 1e-3), cell(row.network.watts, "{:.1f}", 1e-3),
-                     cell(row.price_time(), "{:.3g}"), cause(row), row.tie ? " (tie)" : "");
+                     spread ? interval(row) : "", cell(row.network.price, "{:.0f}", 1e-3),
+                     cell(row.network.watts, "{:.1f}", 1e-3), cell(row.price_time(), "{:.3g}"),
+                     of_prices > 0 ? row.network.prices : "", of_prices, cause(row), row.tie ? " (tie)" : "");
+}
+
+std::string cut_intervals(std::span<const NetworkRow> rows) {
+  const bool any =
+      std::ranges::any_of(rows, [](const NetworkRow& row) { return row.runtime_ns && row.is_cut(); });
+  return any ? "An interval that begins at 0 is cut there: by so few seeds, so unlike, it would begin "
+               "below.\n"
+             : "";
 }
 
 std::string verdict(std::span<const NetworkRow> rows) {
@@ -296,15 +339,16 @@ std::string as_text(const NetworkTable& table) {
   for (const std::string& each : table.differences) text += each + "\n";
   std::set<std::string> warnings;
   by_application(table, [&](std::span<const NetworkRow> rows) {
-    const std::size_t width = width_of(rows);
-    text += fmt::format("{}{}\n{:<{}} {:>10} {:>23} {:>9} {:>7} {:>11}  {}\n", text.empty() ? "" : "\n",
-                        rows[0].application, "network", width, "runtime",
-                        table.seeds > 1 ? "95% of means" : "", "k$", "kW", "$ x s", "bound by");
+    const std::size_t width = width_of(rows), of_prices = width_of_prices(rows);
+    text +=
+        fmt::format("{}{}\n{:<{}} {:>10} {:>23} {:>9} {:>7} {:>11}  {:<{}}{}\n", text.empty() ? "" : "\n",
+                    rows[0].application, "network", width, "runtime", table.seeds > 1 ? "95% of means" : "",
+                    "k$", "kW", "$ x s", of_prices > 0 ? "prices" : "", of_prices, "bound by");
     for (const NetworkRow& row : rows) {
-      text += line_of(row, width);
+      text += line_of(row, width, of_prices);
       warnings.insert(row.warnings.begin(), row.warnings.end());
     }
-    text += verdict(rows) + training_text(rows, table.token_prices, width);
+    text += cut_intervals(rows) + verdict(rows) + training_text(rows, table.token_prices, width);
   });
   for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
   return text;
@@ -316,7 +360,7 @@ std::string as_csv(const NetworkTable& table) {
   };
   std::string text =
       "application,topology,fabric,routing,endpoints,runtime_ns,low_ns,high_ns,price,power,bound_by,tie,"
-      "ranks,messages,bytes,tokens_per_second,price_per_million_tokens,compute_share";
+      "ranks,messages,bytes,tokens_per_second,price_per_million_tokens,compute_share,prices";
   const std::set<std::string> axes = axes_of(table.rows);
   for (const std::string& axis : axes) text += fmt::format(",exposed_{0},unsent_{0}", axis);
   text += "\n";
@@ -324,13 +368,13 @@ std::string as_csv(const NetworkTable& table) {
     const std::string times =
         row.runtime_ns ? fmt::format("{:.3f},{:.3f},{:.3f}", row.runtime_ns->mean, row.low(), row.high())
                        : ",,";
-    text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.17g},{:.17g},{},{},{:.6g}",
-                    results::csv_field(row.application), results::csv_field(row.network.topology), row.fabric,
-                    row.routing, row.endpoints, times, number(row.network.price, "{:.2f}"),
-                    number(row.network.watts, "{:.1f}"), results::csv_field(cause(row)), row.tie ? 1 : 0,
-                    row.ranks, row.messages, row.bytes, number(tokens_of(row), "{:.6g}"),
-                    number(row.price_per_million_tokens(table.token_prices), "{:.6g}"), row.compute_share);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.17g},{:.17g},{},{},{:.6g},{}",
+                        results::csv_field(row.application), results::csv_field(row.network.topology),
+                        row.fabric, row.routing, row.endpoints, times, number(row.network.price, "{:.2f}"),
+                        number(row.network.watts, "{:.1f}"), results::csv_field(cause(row)), row.tie ? 1 : 0,
+                        row.ranks, row.messages, row.bytes, number(tokens_of(row), "{:.6g}"),
+                        number(row.price_per_million_tokens(table.token_prices), "{:.6g}"), row.compute_share,
+                        results::csv_field(row.network.prices));
     for (const std::string& axis : axes) {
       const auto share = row.exposed.find(axis);
       text += share == row.exposed.end()
@@ -360,6 +404,7 @@ Json as_json(const NetworkTable& table) {
          {"runtime_ns", known ? Json(row.runtime_ns->mean) : Json()},
          {"low", known ? Json(row.low()) : Json()},
          {"high", known ? Json(row.high()) : Json()},
+         {"prices", row.network.prices},
          {"price", value(row.network.price)},
          {"power", value(row.network.watts)},
          {"price_time", value(row.price_time())},

@@ -1,6 +1,7 @@
 // What came of applications on networks, in rows that can be set beside each other.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -17,7 +18,9 @@ namespace weft::cli {
 // A network to compare, with what is known of it before it runs.
 struct PricedNetwork {
   std::string topology;
-  std::optional<double> price, watts;  // $, W; where its prices have all parts
+  std::string prices;                  // the list
+  std::string unpriced;                // what that leaves out, "NICs and power"; "" for nothing
+  std::optional<double> price, watts;  // $, W; where its prices have all parts, and watts
   double endpoint_bps = 0;             // of one endpoint into the network; 0 where there is no price
 };
 
@@ -46,8 +49,10 @@ struct NetworkRow {
   double compute_share = 0;                     // of the runtime
   std::map<std::string, ExposedShare> exposed;  // by axis or kind of communication
 
-  // These are the runtime itself where a single seed gives no interval. REQUIRES: runtime_ns.
-  double low() const { return runtime_ns->low.value_or(runtime_ns->mean); }
+  // These are the runtime itself where a single seed gives no interval. Student's may begin below 0, where
+  // few seeds differ much; no runtime does. REQUIRES: runtime_ns.
+  bool is_cut() const { return runtime_ns->low && *runtime_ns->low < 0; }
+  double low() const { return std::max(0.0, runtime_ns->low.value_or(runtime_ns->mean)); }
   double high() const { return runtime_ns->high.value_or(runtime_ns->mean); }
   std::optional<double> price_time() const;                                         // $ s
   std::optional<double> price_per_million_tokens(const TokenPrices& prices) const;  // $
