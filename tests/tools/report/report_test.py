@@ -367,6 +367,87 @@ class InTheBrowser(Pages):
         self.assertLess(self.ask(view), before)
         self.check_quiet("one.html")
 
+    # Keeps what is written on canvases, with its left and right end in their pixels.
+    WRITTEN = """(() => {
+      const fillText = CanvasRenderingContext2D.prototype.fillText;
+      window.written = [];
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
+        const box = this.measureText(text), at = this.getTransform().transformPoint({x, y});
+        window.written.push({canvas: this.canvas, text, left: at.x - box.actualBoundingBoxLeft, right: at.x + box.actualBoundingBoxRight});
+        return fillText.call(this, text, x, y, ...rest);
+      };
+      window.cutOff = () => window.written.filter(({canvas, left, right}) => left < 0 || right > canvas.width)
+        .map(({text, left, right, canvas}) => `${text}: ${left} to ${right} of ${canvas.width}`);
+      window.writtenOn = (plot) => window.written.filter(({canvas}) => plot.contains(canvas)).map(({text}) => text);
+    })()"""
+
+    def test_no_word_of_a_drawing_is_cut(self):
+        script = self.browser.send("Page.addScriptToEvaluateOnNewDocument", source=self.WRITTEN)["identifier"]
+        try:
+            for width in (1400, 700, 390):
+                self.open("three.html", width=width)
+                self.assertGreater(self.ask("window.written.filter(({text}) => /^[0-9.]+ [GT]b.s$/.test(text)).length"), 2)
+                self.assertEqual(self.ask("window.cutOff()"), [])
+            # Words wider than any that these runs have, on a chart of its own.
+            self.ask("document.querySelector('main').prepend(lineChart([0, 1, 2], [{name: 'a', colour: '#000', values: [1, 2, 3]}], "
+                     "{title: 'wide', x: (at) => `${at} thousand metres`, y: (value) => `${value} thousand Gb/s`}))")
+            self.browser.wait_for("window.written.some(({text}) => text.includes('thousand Gb'))")
+            self.assertEqual(self.ask("window.cutOff()"), [])
+        finally:
+            self.browser.send("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+    def test_logarithmic_axes_have_values(self):
+        script = self.browser.send("Page.addScriptToEvaluateOnNewDocument", source=self.WRITTEN)["identifier"]
+        try:
+            self.open("one.html")
+            # By the values, and the part of them that is asked for: what an axis some 500 pixels wide says.
+            for values, part, expected in (((3e5, 1e7), None, {"500 µs", "1 ms", "2 ms", "5 ms", "10 ms"}), ((4e5, 1e6), None, {"500 µs", "1 ms"}),
+                                           ((2e6, 3e6), None, {"2 ms", "2.5 ms", "3 ms"}), ((1, 1e6), None, {"1 ns", "10 ns", "1 µs", "1 ms"}),
+                                           ((4.1e6, 4.4e6), None, {"4 ms", "4.5 ms", "5 ms"}),
+                                           ((1e6, 1e7), (4.1e6, 4.4e6), {"4.1 ms", "4.2 ms", "4.3 ms", "4.4 ms"})):
+                self.ask(f"(() => {{ window.one = lineChart({list(values)}, [{{name: 'a', colour: '#000', values: [0, 1]}}], "
+                         "{title: 'wide', x: (ns) => timeText(ns), y: percentText, logarithmic: true, most: 1}); window.one.style.width = '600px'; "
+                         "document.querySelector('main').prepend(window.one); })()")
+                self.browser.wait_for("window.writtenOn(window.one).some((text) => text.includes('s'))")
+                if part:
+                    self.ask(f"window.one.querySelector('.plot').chart().setScale('x', {{min: {part[0]}, max: {part[1]}}})")
+                    self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+                self.assertLessEqual(expected, set(self.ask("window.writtenOn(window.one)")), values)
+            # And each of the page's own.
+            axes = self.ask("[...document.querySelectorAll('#messages .plot')].filter((plot) => plot.chart).map((plot) => "
+                            "plot.chart().axes[0]._values.filter((text) => text).length)")
+            self.assertGreaterEqual(len(axes), 2)
+            self.assertGreaterEqual(min(axes), 2)
+            self.assertEqual(self.ask("window.cutOff()"), [])
+        finally:
+            self.browser.send("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+    def test_curves_end_with_the_run(self):
+        self.open("one.html")
+        run, = data_of(self.folder / "one.html")["runs"]
+        makespan = run["summary"]["makespan_ns"]
+        self.assertNotEqual(makespan % 5000, 0)
+        self.assertAlmostEqual(run["series"]["end_ns"], makespan, delta=1)
+        ends = self.ask("[...document.querySelectorAll('#series .plot')].filter((plot) => plot.chart).map((plot) => plot.chart().data[0].at(-1))")
+        self.assertGreater(len(ends), 4)
+        self.assertAlmostEqual(max(ends), makespan, delta=1)
+        # What was delivered, over the time in which it was, is the sum of the rows.
+        delivered = self.ask("(() => { const plot = [...document.querySelectorAll('#series .plot')].find((e) => e.ariaLabel.startsWith('Delivered')); "
+                             "const [x, y] = plot.chart().data; return x.reduce((sum, at, i) => (i ? sum + (y[i] * (at - x[i - 1])) / 8e9 : 0), 0); })()")
+        with sqlite3.connect(f"file:{self.folder}/TREE/results.sqlite?mode=ro", uri=True) as database:
+            (total,), = database.execute("SELECT sum(bytes_delivered) FROM network_samples")
+        self.assertAlmostEqual(delivered / total, 1, 6)
+
+    def test_unknown_power_is_not_shown(self):
+        weft("report", "TREE", "--prices", "hammingmesh_sc22", "-o", "paper.html", cwd=self.folder)
+        self.open("paper.html")
+        cost = self.ask("document.querySelector('#cost').textContent")
+        self.assertIn("it gives no power", cost)
+        self.assertIsNone(re.search(r"\b0 ?W|drawn|energy|Power", cost), cost)
+        self.assertIsNone(re.search(r"\bW\b", self.ask("document.querySelector('#overview').textContent")))
+        self.open("one.html")
+        self.assertIn("drawn by the network", self.ask("document.querySelector('#cost').textContent"))
+
     def type(self, selector, text):
         self.ask("(() => { const field = document.querySelector(%s); field.focus(); field.value = %s; field.dispatchEvent(new Event('input', {bubbles: true})); })()"
                  % (json.dumps(selector), json.dumps(text)))

@@ -27,7 +27,7 @@ function busyBars(run) {
     pen.fillText(countText(most), left - 8, 16);
     pen.fillText("links", left - 8, floor);
     pen.textAlign = "center";
-    for (let i = 0; i <= 20; i += 4) pen.fillText(`${5 * i}%`, Math.min(Math.max(left + i * each, left + 10), width - 16), height - 6);
+    for (let i = 0; i <= 20; i += 4) pen.fillText(`${5 * i}%`, Math.min(Math.max(left + i * each, left + 10), width - 20), height - 6);
     pen.fillStyle = colour("rule");
     pen.fillRect(left, floor, width - left, 1);
     pen.fillStyle = runColour(run);
