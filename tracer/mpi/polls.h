@@ -22,6 +22,18 @@ constexpr std::uint64_t poll_kind(std::uint64_t comm, std::int32_t peer, std::in
   return hash <= kPollsOfRequests ? hash + 2 : hash;
 }
 
+inline bool is_test(std::uint32_t function) {
+  const Shape shape = function_info(static_cast<Function>(function)).shape;
+  return shape == Shape::kComplete || shape == Shape::kStatus;
+}
+
+// Whichever way requests are tested, it is one wait.
+inline bool same_polls(const PendingPolls& a, const PendingPolls& b) {
+  const bool requests = is_test(a.function) && is_test(b.function);
+  return (requests || (a.function == b.function && a.given == b.given)) && a.thread == b.thread &&
+         a.comm_plus_1 == b.comm_plus_1 && a.peer == b.peer && a.tag == b.tag;
+}
+
 class UntimedPolls {
  public:
   // A poll begins: need it not be timed? `thread`: an address that is the thread's own.

@@ -42,18 +42,6 @@ struct Counter {
   std::uint32_t number_plus_1;  // of its name in the file
 };
 
-bool is_test(std::uint32_t function) {
-  const Shape shape = function_info(static_cast<Function>(function)).shape;
-  return shape == Shape::kComplete || shape == Shape::kStatus;
-}
-
-// Whichever way requests are tested, it is one wait.
-bool same_polls(const PendingPolls& a, const PendingPolls& b) {
-  const bool requests = is_test(a.function) && is_test(b.function);
-  return (requests || (a.function == b.function && a.given == b.given)) && a.thread == b.thread &&
-         a.comm_plus_1 == b.comm_plus_1 && a.peer == b.peer && a.tag == b.tag;
-}
-
 // One process, one trace: the state of a library that others' calls enter cannot be handed through them.
 struct State {
   bool recording = false;
@@ -124,14 +112,8 @@ void put_thread(std::uint32_t thread) {
   state.writer.number(thread);
 }
 
-// Before the record of the call. Needs kRecordBytes of room.
-void put_off_core(const Call& call) {
-  if (call.thread_begins_ns() != 0) {
-    put_thread(this_thread());
-    state.writer.byte(static_cast<std::uint8_t>(Meta::kThreadBegin));
-    state.writer.number(call.thread_begins_ns());
-  }
-  const OffCore &before = call.off_before(), &inside = call.off_inside();
+// Before the record that it is of. Needs kRecordBytes of room.
+void put_off_core(const OffCore& before, const OffCore& inside) {
   if (before.sum() + inside.sum() == 0) return;
   put_thread(this_thread());
   const std::uint64_t times_ns[4] = {before.waiting_ns, before.asleep_ns, inside.waiting_ns,
@@ -147,6 +129,15 @@ void put_off_core(const Call& call) {
   for (const std::uint64_t ns : times_ns) {
     if (ns >= kLeastToldNs) state.writer.number((ns + 500) / 1000);
   }
+}
+
+void put_off_core(const Call& call) {
+  if (call.thread_begins_ns() != 0) {
+    put_thread(this_thread());
+    state.writer.byte(static_cast<std::uint8_t>(Meta::kThreadBegin));
+    state.writer.number(call.thread_begins_ns());
+  }
+  put_off_core(call.off_before(), call.off_inside());
 }
 
 // What every record begins with; needs kRecordBytes of room.
@@ -240,19 +231,31 @@ bool lock() {
 pthread_key_t thread_key;
 pthread_once_t thread_key_made = PTHREAD_ONCE_INIT;
 
-void thread_ends(void* number_plus_1) {
+void put_thread_end(std::uint64_t number, std::uint64_t at_ns) {
+  state.writer.byte(static_cast<std::uint8_t>(Meta::kThreadEnd));
+  state.writer.number(number);
+  state.writer.signed_number(static_cast<std::int64_t>(at_ns - state.last_leave_ns));
+  state.writer.number(process_cpu_ns());
+}
+
+void thread_ends(void* number) {
   const bool locked = lock();
   if (state.recording && getpid() == state.process) {
     put_polls();
-    if (state.writer.reserve(kRecordBytes)) {
-      state.writer.byte(static_cast<std::uint8_t>(Meta::kThreadEnd));
-      state.writer.number(reinterpret_cast<std::uintptr_t>(number_plus_1) - 1);
-      state.writer.signed_number(static_cast<std::int64_t>(now_ns() - state.last_leave_ns));
-      state.writer.number(process_cpu_ns());
-    }
+    if (state.writer.reserve(kRecordBytes))
+      put_thread_end(reinterpret_cast<std::uintptr_t>(number), now_ns());
     commit();
   }
   if (locked) pthread_mutex_unlock(&state.mutex);
+}
+
+// What the first thread did since its last call, where it ends the process between two.
+void put_exit() {
+  if (thread_number != 0 || call_depth > 0) return;
+  if (!state.writer.reserve(2 * kRecordBytes)) return;
+  const std::uint64_t at_ns = now_ns();
+  put_off_core(core_time.enter(at_ns), {});
+  put_thread_end(0, at_ns);
 }
 
 std::uint64_t epoch_ns() {
@@ -307,7 +310,7 @@ std::uint64_t begin_thread() {
   const std::uint32_t number = this_thread();
   if (number == 0) return 0;
   pthread_once(&thread_key_made, [] { pthread_key_create(&thread_key, thread_ends); });
-  pthread_setspecific(thread_key, reinterpret_cast<void*>(std::uintptr_t{number} + 1));
+  pthread_setspecific(thread_key, reinterpret_cast<void*>(std::uintptr_t{number}));
   return process_cpu_ns();
 }
 
@@ -368,7 +371,6 @@ void open_trace(const Call& call, MPI_Group world) {
 }
 
 bool use_world_group(MPI_Group* group) { return real.PMPI_Comm_group(comm_world(), group) == MPI_SUCCESS; }
-
 }  // namespace
 
 void start(const Call& call) {
@@ -465,6 +467,7 @@ void stop(End reason) {
   const bool locked = lock();
   if (state.recording) {
     put_polls();
+    if (reason == End::kExit) put_exit();
     put_sums();
     commit();
   }
@@ -505,8 +508,7 @@ void record_undecoded(int i, const Call& call) {
   Record record(call);
   ++state.counters[i].calls;
   state.counters[i].ns += call.leave_ns() - call.enter_ns();
-  const std::uint64_t number = record.name_number(i);
-  if (record.begin()) record.out().number(number);
+  if (const std::uint64_t number = record.name_number(i); record.begin()) record.out().number(number);
 }
 
 Record::Record(const Call& call) : call_(call), locked_(lock()) {}

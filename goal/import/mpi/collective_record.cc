@@ -1,8 +1,12 @@
 #include "goal/import/mpi/collective_record.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
+
+#include "sim/units/input_error.h"
 
 namespace weft::goal {
 namespace {
@@ -169,6 +173,28 @@ Collective neighbor_collective_of(const TraceRecord& record) {
   add_neighbors(record.destinations, record.send_bytes, collective.destinations, &collective.counts);
   add_neighbors(record.sources, record.recv_bytes, collective.sources, &collective.receive_counts);
   return collective;
+}
+
+void check_fits(const Collective& collective, const TraceCommunicator& communicator) {
+  const std::size_t ranks = communicator.ranks.size();
+  if (collective.root >= ranks) {
+    throw InputError(fmt::format("root {} in a communicator of {} ranks", collective.root, ranks));
+  }
+  for (const auto* list : {&collective.destinations, &collective.sources}) {
+    for (const std::uint32_t rank : *list) {
+      if (rank < ranks) continue;
+      throw InputError(fmt::format("neighbor {} in a communicator of {} ranks", rank, ranks));
+    }
+  }
+  if (is_of_neighbors(collective.kind)) return;  // counts come with the neighbors
+  for (const auto* counts : {&collective.counts, &collective.receive_counts}) {
+    if (counts->empty() || counts->size() == ranks) continue;
+    throw InputError(fmt::format("{} counts in a communicator of {} ranks", counts->size(), ranks));
+  }
+  const bool two_lists = collective.kind == CollectiveKind::kAlltoall;
+  if (two_lists && collective.counts.empty() != collective.receive_counts.empty()) {
+    throw InputError("counts of what is sent or of what is received, but not of both");
+  }
 }
 
 }  // namespace weft::goal

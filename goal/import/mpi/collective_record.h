@@ -15,5 +15,8 @@ bool is_by_counts(trace::Function function);
 Collective collective_of(const TraceRecord& record);
 // Returns what a collective among neighbors does, but for its communicator (0).
 Collective neighbor_collective_of(const TraceRecord& record);
+// Throws InputError for a root, neighbors or counts that the communicator has no ranks for, which no MPI
+// program has.
+void check_fits(const Collective& collective, const TraceCommunicator& communicator);
 
 }  // namespace weft::goal

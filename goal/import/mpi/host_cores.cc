@@ -60,11 +60,13 @@ std::vector<HostCores> host_cores(const std::vector<RankTimes>& ranks) {
     Cores all;
     std::map<Cores, std::size_t> ranks_by_cores;
     double quota = 0;
+    std::size_t threads = 0;
   };
   std::map<std::string, Found> found;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     Found& at = found[ranks[rank].host];
     at.host.ranks.push_back(rank);
+    at.threads += ranks[rank].threads;
     const TimeSplit& split = ranks[rank].split;
     at.host.compute_ns += split.gaps_ns - split.gaps_off.sum();
     const auto& facts = ranks[rank].facts;
@@ -84,6 +86,8 @@ std::vector<HostCores> host_cores(const std::vector<RankTimes>& ranks) {
     at.host.cores = static_cast<double>(at.all.size());
     if (at.quota > 0 && at.host.cores > 0) at.host.cores = std::min(at.host.cores, at.quota);
     find_sharing(at.host, at.ranks_by_cores, at.quota);
+    const bool share = at.host.sharing == 0 && static_cast<double>(at.threads) > at.host.cores;
+    if (share && at.host.cores > 0) at.host.sharing_threads = at.threads;
     hosts.push_back(std::move(at.host));
   }
   return hosts;

@@ -22,6 +22,9 @@ struct HostCores {
   // 0 if none had to.
   std::size_t sharing = 0;
   double shared_cores = 0;
+  // Where none had to: the threads of all ranks that make MPI calls, where these are more than cores that
+  // they may use together; else 0.
+  std::size_t sharing_threads = 0;
   std::uint64_t compute_ns = 0;  // of all its ranks, on a core
 };
 // By host's name.

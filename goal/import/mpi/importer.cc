@@ -48,7 +48,8 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Synchronous sends, which shake hands whatever their size."},
     {Note::kCommunicatorCreations, "communicator_creations", Severity::kInfo,
      "Communicator creations, replayed as an allreduce of 8 bytes."},
-    {Note::kCancelled, "cancelled", Severity::kInfo, "Operations cancelled, and so left out."},
+    {Note::kCancelled, "cancelled", Severity::kInfo,
+     "Operations cancelled, or receives given up after MPI_Cancel, and so left out."},
     {Note::kUnresolvedWildcards, "unresolved_wildcards", Severity::kWarning,
      "Receives from any source or with any tag of which the trace does not say what came; they stay "
      "wildcards."},
@@ -95,6 +96,9 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Times that a thread slept through calls of others of its rank, and goes on after the last of them."},
     {Note::kThreadWaitsNs, "thread_waits_ns", Severity::kInfo,
      "Nanoseconds of those calls, which count as waiting and not as compute."},
+    {Note::kMixedWaitsNs, "mixed_waits_ns", Severity::kWarning,
+     "Nanoseconds in waits for messages together with requests that are not replayed (files, generalized "
+     "requests); the replay waits for the messages alone."},
 }};
 
 }  // namespace
@@ -145,6 +149,7 @@ struct Run {
   std::set<std::string> hosts, programs;
   std::set<std::string> regions;  // that some rank began or ended
   std::uint64_t elapsed_ns = 0;
+  bool finished = false;  // a rank came to MPI_Finalize
   std::vector<RankTimes> times;
   struct Bounds {
     std::string host;
@@ -186,6 +191,12 @@ std::optional<std::uint64_t> ideal_ns(const Graph& graph) {
   const IdealSchedule schedule = ideal_schedule(graph);
   if (schedule.unfinished > 0) return std::nullopt;
   return schedule.makespan_ns;
+}
+
+// Tells what the time measured is of, where it isn't from MPI_Init to MPI_Finalize.
+std::string part_of(const MpiImportOptions& options, const Run& run) {
+  if (!options.region.empty()) return fmt::format("in the region {}", options.region);
+  return run.finished ? "" : "from MPI_Init on";
 }
 
 void check_region(const MpiImportOptions& options, const Run& run, const fs::path& directory) {
@@ -244,13 +255,15 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
   }
   for (const TraceCounter& counter : reader.counters()) {
     if (counter.call_class == trace::CallClass::kLocal) {
-      notes.local_calls += counter.calls;
+      if (options.region.empty()) notes.local_calls += counter.calls;
     } else {
       importer.add(counter);
     }
   }
+  run.finished = run.finished || reader.end() == trace::End::kFinalize;
   run.elapsed_ns = std::max(run.elapsed_ns, importer.elapsed_ns());
-  run.times.push_back({header.host, reader.facts(), importer.split(), importer.elapsed_ns()});
+  run.times.push_back(
+      {header.host, reader.facts(), importer.split(), importer.elapsed_ns(), importer.threads_at_once()});
   run.bounds.push_back({header.host, importer.begin_ns(), importer.end_ns()});
   run.clocks.add(path.string(), header.host, reader.facts());
   importer.finish(builder);
@@ -374,6 +387,7 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     info->metadata["mpi_library"] = run.first.mpi_library;
     info->metadata["hosts"] = std::to_string(run.hosts.size());
     if (!options.region.empty()) info->metadata["region"] = options.region;
+    if (std::string part = part_of(options, run); !part.empty()) info->metadata["traced_part"] = part;
     info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
     report_notes(notes, *info);
     report_clocks(run, options.region.empty(), *info);

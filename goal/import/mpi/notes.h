@@ -38,18 +38,24 @@ enum class Note : std::uint8_t {
   kSpawnedRanks,
   kThreadWaits,
   kThreadWaitsNs,
+  kMixedWaitsNs,
 };
-inline constexpr int kNotes = 29;
+inline constexpr int kNotes = 30;
 
 class ImportNotes {
  public:
-  void add(Note note, std::uint64_t count = 1) { counts_[static_cast<std::size_t>(note)] += count; }
+  void add(Note note, std::uint64_t count = 1) {
+    if (counting_ || note == Note::kOutsideRegion) counts_[static_cast<std::size_t>(note)] += count;
+  }
+  // Outside of the region asked for nothing is counted but that.
+  void set_counting(bool counting) { counting_ = counting; }
   std::uint64_t count(Note note) const { return counts_[static_cast<std::size_t>(note)]; }
 
   NotReplayed not_replayed;
   std::uint64_t local_calls = 0;  // lose nothing
 
  private:
+  bool counting_ = true;
   std::array<std::uint64_t, kNotes> counts_{};
 };
 

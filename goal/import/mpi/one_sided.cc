@@ -40,6 +40,7 @@ Op OneSided::message(OpKind kind, std::uint32_t tag, std::uint32_t peer, std::ui
 bool OneSided::replay(RankProgram::Thread& thread, const TraceRecord& record,
                       const std::vector<TraceCommunicator>& known) {
   request_ = RankProgram::kNone;
+  waits_outside_ = false;
   const AccessWindow* const window = epochs_.window(record.window);
   if (window == nullptr) return false;
   const Shape shape = trace::function_info(record.function).shape;
@@ -70,6 +71,8 @@ void OneSided::create(RankProgram::Thread& thread, const TraceRecord& record,
 void OneSided::agree(RankProgram::Thread& thread, const TraceRecord& record,
                      const std::vector<TraceCommunicator>& known, std::uint32_t comm, CollectiveKind kind) {
   if (known[comm].ranks.size() < 2) return;
+  waits_outside_ = known[comm].outside;
+  if (waits_outside_) return;
   Collective collective{.kind = kind, .comm = communicators_.graph_number(known, comm)};
   if (kind == CollectiveKind::kAllreduce) {
     collective.bytes = kAgreementBytes;

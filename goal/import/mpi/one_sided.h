@@ -37,6 +37,8 @@ class OneSided {
               const std::vector<TraceCommunicator>& known);
   // The operation that the request of the last call stands for.
   OpIndex request() const { return request_; }
+  // Did the call just replayed synchronize with processes of another MPI_COMM_WORLD, which is left out?
+  bool waits_outside() const { return waits_outside_; }
   // To be called when the call seen has been replayed: what may arrive from then on.
   void admit(const RankProgram::Thread& thread);
   // What arrives at no point of this rank's program has to be taken all the same.
@@ -78,6 +80,7 @@ class OneSided {
   ImportNotes& notes_;
   std::unordered_map<std::uint64_t, State> windows_;  // by key
   OpIndex request_ = RankProgram::kNone;
+  bool waits_outside_ = false;
 };
 
 }  // namespace weft::goal

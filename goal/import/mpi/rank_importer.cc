@@ -27,42 +27,64 @@ bool is_synchronous(Function function) {
   return function == Function::kSsend || function == Function::kIssend || function == Function::kSsend_init;
 }
 
-// What it moves itself: of persistent operations nothing, each Start does that.
-std::uint64_t given_bytes(const TraceRecord& record) {
-  return makes_persistent(record.function) ? 0 : moved_bytes(record);
-}
-
 std::uint32_t tag_of(std::int32_t tag) { return tag < 0 ? kAny : static_cast<std::uint32_t>(tag); }
 
 }  // namespace
 
 void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommunicator>& known) {
-  // Nothing stands for these in the replay, so the time inside them stays compute.
+  notes_.set_counting(program_.is_inside());
+  take(record, known);
+  notes_.set_counting(true);
+}
+
+void RankImporter::take(const TraceRecord& record, const std::vector<TraceCommunicator>& known) {
   const Shape shape = trace::function_info(record.function).shape;
-  const bool over_two_groups = record.comm < known.size() && known[record.comm].inter;
-  account(record);
+  if (program_.is_inside()) account_.add(record);
   if (shape == Shape::kUndecoded) return program_.passed_over(record);
-  if (shape == Shape::kFile || shape == Shape::kFileRequest) {
-    program_.passed_over(record);
-    if (shape == Shape::kFileRequest) requests_[record.request] = Request{};
-    return leave_out(record);
-  }
-  const bool is_collective =
-      shape == Shape::kCollective || shape == Shape::kCollectiveRequest || shape == Shape::kCollectiveInit;
-  if (is_collective && over_two_groups && !TwoGroups::has(record.function)) {
-    if (shape != Shape::kCollective)
-      requests_[record.request] = {.persistent = makes_persistent(record.function)};
-    program_.passed_over(record);
-    return leave_out(record);
-  }
+  const bool failed = record.error != 0 && shape != Shape::kComplete;
+  const bool is_file = shape == Shape::kFile || shape == Shape::kFileRequest;
+  if (is_file || (!failed && stands_for_nothing(record, known))) return pass_over(record);
   Thread& thread = program_.enter(record);
   if (record.error != 0) notes_.add(Note::kFailedCalls);
-  if (record.error != 0 && shape != Shape::kComplete) return leave_out(record);
+  if (failed) return leave_out(record);
   one_sided_.see(record, known);
   replay(thread, record, known);
   one_sided_.admit(thread);
   if (std::exchange(outside_, false)) leave_out(record);
   program_.left(thread, record);
+}
+
+// Has the replay nothing that would take as long as the call did? Also tells what is with another world.
+bool RankImporter::stands_for_nothing(const TraceRecord& record,
+                                      const std::vector<TraceCommunicator>& known) {
+  const Shape shape = trace::function_info(record.function).shape;
+  if (shape == Shape::kComplete) return requests_.waits_for_left_out(record);
+  const bool takes_probed = shape == Shape::kMessageRecv || shape == Shape::kMessageRecvRequest;
+  const auto probed = takes_probed ? probed_.find(record.message) : probed_.end();
+  outside_ = is_with_outside(record, known) || (probed != probed_.end() && is_outside(probed->second.source));
+  const bool is_collective = shape == Shape::kCollectiveRequest || shape == Shape::kCollectiveInit;
+  const bool over_two_groups = record.comm < known.size() && known[record.comm].inter;
+  return outside_ || ((is_collective || shape == Shape::kCollective) && over_two_groups &&
+                      !TwoGroups::has(record.function));
+}
+
+// The time inside stays compute.
+void RankImporter::pass_over(const TraceRecord& record) {
+  const Shape shape = trace::function_info(record.function).shape;
+  if (!program_.is_inside()) notes_.add(Note::kOutsideRegion);
+  program_.passed_over(record);
+  if (std::exchange(outside_, false)) notes_.add(Note::kOutsideWorld);
+  if (shape == Shape::kComplete) {
+    if (record.error != 0) notes_.add(Note::kFailedCalls);
+    requests_.settle(record);
+  }
+  if (shape == Shape::kProbe && record.message != 0) probed_[record.message] = record.received;
+  if (shape == Shape::kMessageRecv || shape == Shape::kMessageRecvRequest) probed_.erase(record.message);
+  if (makes_request(shape)) {
+    requests_[record.request] =
+        OpenOperation{.persistent = makes_persistent(record.function), .left_out = true};
+  }
+  leave_out(record);
 }
 
 void RankImporter::replay(Thread& thread, const TraceRecord& record,
@@ -102,8 +124,9 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
       start(thread, record);
       break;
     case Shape::kRequest:
-      if (record.function == Function::kRequest_free) forget(record.request);
-      break;  // what Cancel did shows when the request completes
+      record.function == Function::kRequest_free ? requests_.free(record.request)
+                                                 : requests_.ask_to_cancel(record.request);
+      break;
     case Shape::kCollective:
     case Shape::kCollectiveRequest:
     case Shape::kCollectiveInit:
@@ -142,12 +165,6 @@ void RankImporter::begin_or_end(Thread& thread, const TraceRecord& record) {
   }
 }
 
-// A freed operation goes on, but nothing waits for it.
-void RankImporter::forget(std::uint64_t request) {
-  requests_.erase(request);
-  partitioned_.free(request);
-}
-
 void RankImporter::partitioned(Thread& thread, const TraceRecord& record,
                                const std::vector<TraceCommunicator>& known) {
   const Shape shape = trace::function_info(record.function).shape;
@@ -156,38 +173,17 @@ void RankImporter::partitioned(Thread& thread, const TraceRecord& record,
     if (record.flag) partitioned_.arrived(thread, record);
     return;
   }
-  requests_[record.request] = Request{.persistent = true};
+  requests_[record.request] = OpenOperation{.persistent = true, .left_out = is_outside(record.peer)};
   // It has no wildcards (MPI 4.0, section 4.2.1).
   if (is_operation(record.peer) && record.peer >= 0) partitioned_.make(record, known);
 }
 
 void RankImporter::add(const TraceCounter& counter) {
-  // Counters are written now and then, records one by one: of a trace that was cut either may know more.
-  Undecoded& known = undecoded_[counter.name];
-  if (counter.calls > known.calls) known = {counter.calls, counter.ns};
-}
-
-// What all calls are, of which those that are not replayed have a share.
-void RankImporter::account(const TraceRecord& record) {
-  switch (trace::function_info(record.function).shape) {
-    case Shape::kPlain:
-    case Shape::kComm:
-      return;
-    case Shape::kUndecoded: {
-      auto found = undecoded_.find(record.name);
-      if (found == undecoded_.end()) found = undecoded_.emplace(record.name, Undecoded{}).first;
-      ++found->second.calls;
-      found->second.ns += record.inside_ns;
-      return;  // counted with the others of its name in the end
-    }
-    default:
-      ++notes_.not_replayed.all_calls;
-      notes_.not_replayed.all_bytes += given_bytes(record);
-  }
+  if (options_.region.empty()) account_.add(counter);  // it is of the whole run
 }
 
 void RankImporter::leave_out(const TraceRecord& record) {
-  notes_.not_replayed.add(record.function_name(), 1, given_bytes(record), record.inside_ns);
+  if (program_.is_inside()) account_.leave_out(record);
 }
 
 // Is a message to or from `peer` an operation? Not with MPI_PROC_NULL.
@@ -287,7 +283,7 @@ void RankImporter::sendrecv(Thread& thread, const TraceRecord& record,
 
 void RankImporter::isendrecv(Thread& thread, const TraceRecord& record,
                              const std::vector<TraceCommunicator>& known) {
-  Request request;
+  OpenOperation request;
   if (is_operation(record.peer)) request.send = program_.nonblocking(thread, send_of(record, known));
   if (is_operation(record.recv_peer)) {
     request.op = program_.nonblocking(
@@ -298,16 +294,17 @@ void RankImporter::isendrecv(Thread& thread, const TraceRecord& record,
 
 // The program has learnt that it is complete, and goes on from there; the request stays.
 void RankImporter::status(Thread& thread, const TraceRecord& record) {
-  const auto found = record.flag ? requests_.find(record.request) : requests_.end();
-  if (found == requests_.end() || found->second.local || partitioned_.has(record.request)) return;
-  for (const OpIndex op : {found->second.op, found->second.send}) {
+  OpenOperation* const request = record.flag ? requests_.find(record.request) : nullptr;
+  if (request == nullptr || request->local || partitioned_.has(record.request)) return;
+  request->cancel_asked = false;
+  for (const OpIndex op : {request->op, request->send}) {
     if (op != RankProgram::kNone) program_.join(thread, static_cast<std::uint16_t>(record.thread), op);
   }
 }
 
 void RankImporter::make_request(Thread& thread, const TraceRecord& record,
                                 const std::vector<TraceCommunicator>& known) {
-  Request request;
+  OpenOperation request;
   request.persistent = makes_persistent(record.function);
   request.bytes = moved_bytes(record);
   request.local = is_buffered(record.function);
@@ -340,7 +337,7 @@ void RankImporter::matched_recv(Thread& thread, const TraceRecord& record,
     if (operation) program_.blocking(thread, op);
     return;
   }
-  Request request;
+  OpenOperation request;
   request.operation = operation;
   if (operation) request.op = program_.nonblocking(thread, op);
   requests_[record.request] = request;
@@ -349,8 +346,8 @@ void RankImporter::matched_recv(Thread& thread, const TraceRecord& record,
 void RankImporter::complete(Thread& thread, const TraceRecord& record) {
   if (trace::function_info(record.function).shape == Shape::kStatus) return status(thread, record);
   for (const TraceCompletion& completion : record.completions) {
-    const auto found = requests_.find(completion.request);
-    if (found == requests_.end()) {
+    OpenOperation* const found = requests_.find(completion.request);
+    if (found == nullptr) {
       notes_.add(Note::kUnknownCompletions);
       continue;
     }
@@ -358,13 +355,14 @@ void RankImporter::complete(Thread& thread, const TraceRecord& record) {
       partitioned_.complete(thread, record.thread, completion.request);
       continue;
     }
-    Request& request = found->second;
+    OpenOperation& request = *found;
     const OpIndex op = std::exchange(request.op, RankProgram::kNone);
     const bool local = request.local;
+    request.cancel_asked = false;
     if (request.send != RankProgram::kNone) {
       program_.join(thread, static_cast<std::uint16_t>(record.thread), request.send);
     }
-    if (!request.persistent) requests_.erase(found);
+    if (!request.persistent) requests_.erase(completion.request);
     if (op == RankProgram::kNone) continue;
     if (completion.cancelled) {
       notes_.add(Note::kCancelled);
@@ -384,8 +382,8 @@ void RankImporter::complete(Thread& thread, const TraceRecord& record) {
 
 void RankImporter::start(Thread& thread, const TraceRecord& record) {
   for (const std::uint64_t number : record.started) {
-    const auto found = requests_.find(number);
-    if (found == requests_.end()) {
+    OpenOperation* const found = requests_.find(number);
+    if (found == nullptr) {
       notes_.add(Note::kUnknownCompletions);
       continue;
     }
@@ -393,35 +391,12 @@ void RankImporter::start(Thread& thread, const TraceRecord& record) {
       partitioned_.start(thread, record.thread, number);
       continue;
     }
-    Request& request = found->second;
+    OpenOperation& request = *found;
     if (!request.operation) continue;
     Op op = request.prototype;
-    notes_.not_replayed.all_bytes += request.bytes;
+    if (program_.is_inside()) account_.add_started(request.bytes);
     op.cpu = static_cast<std::uint16_t>(record.thread);
     request.op = program_.nonblocking(thread, op);
-  }
-}
-
-// No MPI program has another root, or other counts, than its communicator has ranks.
-void RankImporter::check_fits(const Collective& collective, const TraceCommunicator& communicator) {
-  const std::size_t ranks = communicator.ranks.size();
-  if (collective.root >= ranks) {
-    throw InputError(fmt::format("root {} in a communicator of {} ranks", collective.root, ranks));
-  }
-  for (const auto* list : {&collective.destinations, &collective.sources}) {
-    for (const std::uint32_t rank : *list) {
-      if (rank < ranks) continue;
-      throw InputError(fmt::format("neighbor {} in a communicator of {} ranks", rank, ranks));
-    }
-  }
-  if (is_of_neighbors(collective.kind)) return;  // counts come with the neighbors
-  for (const auto* counts : {&collective.counts, &collective.receive_counts}) {
-    if (counts->empty() || counts->size() == ranks) continue;
-    throw InputError(fmt::format("{} counts in a communicator of {} ranks", counts->size(), ranks));
-  }
-  const bool two_lists = collective.kind == CollectiveKind::kAlltoall;
-  if (two_lists && collective.counts.empty() != collective.receive_counts.empty()) {
-    throw InputError("counts of what is sent or of what is received, but not of both");
   }
 }
 
@@ -432,15 +407,8 @@ void RankImporter::collective(Thread& thread, const TraceRecord& record,
   const TraceCommunicator& members = known[record.comm];
   const bool among_neighbors = trace::function_info(record.function).shape >= Shape::kNeighbor;
   Collective collective = among_neighbors ? neighbor_collective_of(record) : collective_of(record);
-  // Roots, counts and neighbors are by ranks of the communicator, of which the graph has those in the world
-  // only.
-  const bool by_rank = among_neighbors || record.root >= 0 || !collective.counts.empty();
-  if (by_rank && members.outside) {
-    notes_.add(Note::kOutsideWorld);
-    outside_ = true;
-  }
   // Alone a rank may still be its own neighbor.
-  if (outside_ || (members.ranks.size() == 1 && !among_neighbors)) return perform(thread, record, nullptr);
+  if (members.ranks.size() == 1 && !among_neighbors) return perform(thread, record, nullptr);
   collective.comm =
       makes_persistent(record.function)
           ? communicators_.persistent_number(known, record.comm, persistent_made_[record.comm]++)
@@ -450,19 +418,12 @@ void RankImporter::collective(Thread& thread, const TraceRecord& record,
   perform(thread, record, &op);
 }
 
-// Is one of the processes outside of the world?
-bool RankImporter::reaches_outside(const TraceCommunicator& groups) {
-  const auto outside = [](std::int32_t rank) { return rank < 0; };
-  return groups.outside || std::any_of(groups.remote_ranks.begin(), groups.remote_ranks.end(), outside);
-}
-
 void RankImporter::between_groups(Thread& thread, const TraceRecord& record,
                                   const std::vector<TraceCommunicator>& known) {
-  outside_ = reaches_outside(known[record.comm]);
-  notes_.add(outside_ ? Note::kOutsideWorld : Note::kIntercommunicatorCollectives);
-  const OpIndex last = outside_ ? RankProgram::kNone : two_groups_.replay(thread, record, known);
+  notes_.add(Note::kIntercommunicatorCollectives);
+  const OpIndex last = two_groups_.replay(thread, record, known);
   if (trace::function_info(record.function).shape == Shape::kCollectiveRequest) {
-    requests_[record.request] = Request{.op = last};
+    requests_[record.request] = OpenOperation{.op = last};
   } else if (last != RankProgram::kNone) {
     program_.join(thread, static_cast<std::uint16_t>(record.thread), last);
   }
@@ -472,13 +433,13 @@ void RankImporter::between_groups(Thread& thread, const TraceRecord& record,
 void RankImporter::perform(Thread& thread, const TraceRecord& record, const Op* op) {
   const Shape shape = trace::function_info(record.function).shape;
   if (makes_persistent(record.function)) {
-    Request request{.persistent = true, .operation = op != nullptr};
+    OpenOperation request{.persistent = true, .operation = op != nullptr};
     if (op != nullptr) request.prototype = *op;
     request.bytes = moved_bytes(record);
     requests_[record.request] = request;
   } else if (shape == Shape::kCollectiveRequest || shape == Shape::kNeighborRequest) {
     requests_[record.request] =
-        Request{.op = op == nullptr ? RankProgram::kNone : program_.nonblocking(thread, *op)};
+        OpenOperation{.op = op == nullptr ? RankProgram::kNone : program_.nonblocking(thread, *op)};
   } else if (op != nullptr) {
     program_.blocking(thread, *op);
   }
@@ -489,14 +450,20 @@ void RankImporter::one_sided(Thread& thread, const TraceRecord& record,
   const Shape shape = trace::function_info(record.function).shape;
   const bool moves = shape == Shape::kOneSided || shape == Shape::kOneSidedRequest;
   OpIndex op = RankProgram::kNone;
+  bool replayed = true;
   if (!moves || is_operation(record.peer)) {
-    if (one_sided_.replay(thread, record, known)) {
-      op = one_sided_.request();
-    } else {
-      leave_out(record);
-    }
+    replayed = one_sided_.replay(thread, record, known);
+    if (!replayed) leave_out(record);
+    if (replayed) op = one_sided_.request();
   }
-  if (shape == Shape::kOneSidedRequest) requests_[record.request] = Request{.op = op};
+  if (one_sided_.waits_outside()) {
+    notes_.add(Note::kOutsideWorld);
+    outside_ = true;
+    if (program_.is_inside()) thread.pending_ns += record.inside_ns;
+  }
+  if (shape == Shape::kOneSidedRequest) {
+    requests_[record.request] = OpenOperation{.op = op, .left_out = !replayed || is_outside(record.peer)};
+  }
 }
 
 // The members agree on a context, which needs a small allreduce; what an implementation sends besides is left
@@ -504,13 +471,9 @@ void RankImporter::one_sided(Thread& thread, const TraceRecord& record,
 void RankImporter::create_communicator(Thread& thread, const TraceRecord& record,
                                        const std::vector<TraceCommunicator>& known) {
   if (trace::function_info(record.function).shape == Shape::kCommCreateRequest) {
-    requests_[record.request] = Request{};
+    requests_[record.request] = OpenOperation{};
   }
-  // Only the members of the new one make these calls.
-  const bool by_group = record.function == Function::kComm_create_group ||
-                        record.function == Function::kComm_create_from_group ||
-                        record.function == Function::kIntercomm_create;
-  const std::uint32_t over = by_group ? record.new_comm : record.comm;
+  const std::uint32_t over = agreeing(record);
   if (over >= known.size()) return;
   if (known[over].inter) return agree_between_groups(thread, record, over, known);
   if (known[over].ranks.size() < 2) return;
@@ -529,7 +492,6 @@ void RankImporter::create_communicator(Thread& thread, const TraceRecord& record
 
 void RankImporter::agree_between_groups(Thread& thread, const TraceRecord& record, std::uint32_t over,
                                         const std::vector<TraceCommunicator>& known) {
-  if (reaches_outside(known[over])) return;
   notes_.add(Note::kCommunicatorCreations);
   const OpIndex last = two_groups_.agree(thread, record, over, known);
   if (last == RankProgram::kNone) return;
@@ -562,11 +524,8 @@ void RankImporter::wait_for(const TraceRecord& record, std::span<const OpIndex> 
 }
 
 void RankImporter::finish(GraphBuilder& builder) {
-  notes_.not_replayed.all_time_ns += elapsed_ns();
-  for (const auto& [name, undecoded] : undecoded_) {
-    notes_.not_replayed.add(name, undecoded.calls, 0, undecoded.ns);
-    notes_.not_replayed.all_calls += undecoded.calls;
-  }
+  account_.finish(elapsed_ns());
+  requests_.finish();
   one_sided_.finish();
   program_.finish(builder, options_.keep_wildcards);
   builder.end_rank();

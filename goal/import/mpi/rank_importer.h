@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -10,10 +9,12 @@
 
 #include "goal/graph/graph.h"
 #include "goal/import/mpi/communicators.h"
+#include "goal/import/mpi/left_out.h"
 #include "goal/import/mpi/notes.h"
 #include "goal/import/mpi/one_sided.h"
 #include "goal/import/mpi/partitioned.h"
 #include "goal/import/mpi/rank_program.h"
+#include "goal/import/mpi/request_table.h"
 #include "goal/import/mpi/trace_reader.h"
 #include "goal/import/mpi/two_groups.h"
 
@@ -40,9 +41,11 @@ class RankImporter {
         world_size_(world_size),
         communicators_(communicators),
         notes_(notes),
+        account_(notes.not_replayed),
         program_(options.poll_gap_ns, options.compute_times, options.region, notes),
         one_sided_(rank, world_size, traffic, communicators, program_, notes),
         partitioned_(rank, traffic, communicators, program_, notes),
+        requests_(program_, partitioned_, notes),
         two_groups_(rank, communicators, program_) {}
 
   // The next call of the rank, in the order of the file. `known` are the communicators of that file.
@@ -79,28 +82,17 @@ class RankImporter {
   std::uint64_t end_ns() const { return program_.end_ns(); }
   // Tells where the first thread's time went until here.
   const TimeSplit& split() const { return program_.split(); }
+  // The most threads that made MPI calls and lived at once.
+  std::size_t threads_at_once() const { return program_.threads_at_once(); }
 
  private:
   using Thread = RankProgram::Thread;
-  struct Request {
-    OpIndex op =
-        RankProgram::kNone;  // the active operation; kNone: inactive, or no operation (MPI_PROC_NULL)
-    OpIndex send = RankProgram::kNone;  // of MPI_Isendrecv, beside the receive
-    bool persistent = false;
-    bool local = false;       // a buffered send: complete without the receiver
-    bool operation = false;   // has `prototype`
-    Op prototype;             // what Start starts …
-    std::uint64_t bytes = 0;  // … and the bytes it is given to move
-  };
-  struct Undecoded {
-    std::uint64_t calls = 0, ns = 0;
-  };
-
+  void take(const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  bool stands_for_nothing(const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void pass_over(const TraceRecord& record);
   void replay(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void begin_or_end(Thread& thread, const TraceRecord& record);
   void partitioned(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
-  void forget(std::uint64_t request);
-  void account(const TraceRecord& record);
   void leave_out(const TraceRecord& record);
   bool is_operation(std::int32_t peer);
   Op send_of(const TraceRecord& record, const std::vector<TraceCommunicator>& known);
@@ -126,21 +118,19 @@ class RankImporter {
                            const std::vector<TraceCommunicator>& known);
   void agree_between_groups(Thread& thread, const TraceRecord& record, std::uint32_t over,
                             const std::vector<TraceCommunicator>& known);
-  static bool reaches_outside(const TraceCommunicator& groups);
-  static void check_fits(const Collective& collective, const TraceCommunicator& communicator);
 
   const MpiImportOptions options_;
   const std::uint32_t world_size_;
   CommunicatorTable& communicators_;
   ImportNotes& notes_;
+  CallAccount account_;
   RankProgram program_;
   OneSided one_sided_;
   Partitioned partitioned_;
+  RequestTable requests_;
   TwoGroups two_groups_;
-  std::unordered_map<std::uint64_t, Request> requests_;
   std::unordered_map<std::uint32_t, std::uint32_t> persistent_made_;  // collectives, by communicator
   std::unordered_map<std::uint64_t, TraceMessage> probed_;            // by Mprobe and Improbe
-  std::map<std::string, Undecoded, std::less<>> undecoded_;
   bool outside_ = false;  // the call at hand is with a process of another MPI_COMM_WORLD
 };
 

@@ -154,7 +154,9 @@ std::uint64_t RankProgram::elapsed_ns() const {
 
 void RankProgram::thread_ended(const TraceThreadEnd& end) {
   Thread& thread = this->thread(end.thread);
-  if (!thread.seen || end.thread == 0) return;
+  if (!thread.seen) return;
+  if (end.thread == 0) return program_ended(end);
+  thread.end_ns = end.at_ns;
   Ended ended{.after_ns = thread.first_ns,
               .first_ns = thread.first_ns,
               .end_ns = end.at_ns,
@@ -169,6 +171,29 @@ void RankProgram::thread_ended(const TraceThreadEnd& end) {
     return true;
   });
   ended_.push_back(std::move(ended));
+}
+
+// Thread 0 was computing up to there.
+void RankProgram::program_ended(const TraceThreadEnd& end) {
+  if (!is_inside() || end.at_ns < threads_[0].last_leave_ns) return;
+  TraceRecord last;
+  last.function = trace::Function::kFinalize;
+  last.enter_ns = last.leave_ns = end.at_ns;
+  last.off_before = end.off_before;
+  enter(last);
+}
+
+// The most that lived at once.
+std::size_t RankProgram::threads_at_once() const {
+  std::size_t most = 0;
+  for (const Thread& begun : threads_) {
+    most = std::max(
+        most,
+        static_cast<std::size_t>(std::count_if(threads_.begin(), threads_.end(), [&](const Thread& other) {
+          return other.seen && other.first_ns <= begun.first_ns && begun.first_ns < other.end_ns;
+        })));
+  }
+  return most;
 }
 
 // Thread 0 goes on, and has joined the threads that have ended: it does so once it has done what it did

@@ -33,6 +33,7 @@ class RankProgram {
     Before point;                  // where the thread is in program order
     std::vector<Before> joins;     // and what else its next operation waits for
     std::uint64_t first_ns = 0;    // when it entered its first call, less what it waited for a core before
+    std::uint64_t end_ns = UINT64_MAX;
   };
 
   // Takes only what the rank does in the region of this name; empty: all.
@@ -48,7 +49,7 @@ class RankProgram {
   void region(const TraceRegionEvent& event);
   bool is_inside() const { return inside_ > 0; }
   // A thread has ended, before the next call: what thread 0 does next, and threads that begin later, wait for
-  // it.
+  // it. With thread 0 the program has.
   void thread_ended(const TraceThreadEnd& end);
 
   // Accounts for the time since the thread's last call.
@@ -91,6 +92,7 @@ class RankProgram {
   std::uint64_t end_ns() const { return std::max(init_ns_, last_ns_); }
   // Tells where the first thread's time went.
   const TimeSplit& split() const { return split_; }
+  std::size_t threads_at_once() const;
   // MPI_Init or its like has been left. False if it was not the first.
   bool initialized(std::uint64_t leave_ns) {
     if (std::exchange(initialized_, true)) return false;
@@ -122,6 +124,7 @@ class RankProgram {
   };
 
   Thread& thread(std::uint32_t number);
+  void program_ended(const TraceThreadEnd& end);
   void join_ended(Thread& thread);
   std::uint64_t waited_for_ended(const Thread& thread, const trace::OffCore& off) const;
   bool follow_ended(Thread& thread, const TraceRecord& record, std::uint64_t since_ns);

@@ -16,6 +16,7 @@ namespace {
 // Below these nothing is said: the noise of any machine.
 constexpr double kLeastShare = 0.01;
 constexpr double kLeastSlowdown = 0.95;
+constexpr double kLeastOthers = 0.05;
 constexpr double kLeastNs = 500'000;  // 0.000 s are not worth a word
 
 using Of = std::uint64_t (*)(const RankTimes&);
@@ -76,6 +77,21 @@ const HostCores& most_shared(const std::vector<HostCores>& hosts) {
                            [](const HostCores& a, const HostCores& b) { return a.sharing < b.sharing; });
 }
 
+// The host with the most threads that had to share; null if none has any.
+const HostCores* most_shared_by_threads(const std::vector<HostCores>& hosts) {
+  const HostCores* most = nullptr;
+  for (const HostCores& host : hosts) {
+    if (host.sharing_threads > (most == nullptr ? 0 : most->sharing_threads)) most = &host;
+  }
+  return most;
+}
+
+// Do ranks have threads, beside the first, that used cores?
+bool has_other_threads(const RankTimes& rank) {
+  const double others = number(rank, "process_cpu_ns") - number(rank, "cpu_ns");
+  return others > kLeastOthers * static_cast<double>(rank.elapsed_ns);
+}
+
 std::string_view waits_by(const TimeAccount& account) {
   const double calls = mean(account, [](const RankTimes& r) { return r.split.calls_ns; });
   const double asleep = mean(account, [](const RankTimes& r) { return r.split.calls_off.asleep_ns; });
@@ -124,7 +140,7 @@ std::string sharing_text(const std::vector<HostCores>& hosts) {
   return text + "; a replay gives each rank a core of its own.";
 }
 
-std::string ideal_text(const TimeAccount& account, double measured, bool shared) {
+std::string ideal_text(const TimeAccount& account, double measured, bool shared, bool by_threads) {
   if (!account.ideal_ns) return {};
   const auto ideal = static_cast<double>(*account.ideal_ns);
   std::string text = fmt::format(
@@ -142,8 +158,8 @@ std::string ideal_text(const TimeAccount& account, double measured, bool shared)
   text += fmt::format(". The other {:.3f} s are communication, and what ranks waited for in it",
                       seconds(measured - ideal));
   if (without >= kLeastNs) {
-    text += fmt::format("; for {:.3f} s of the run a rank was ready and other work had its core",
-                        seconds(without));
+    text += fmt::format("; for {:.3f} s of the run a rank was ready and {} had its core", seconds(without),
+                        by_threads ? "other work or another of its threads" : "other work");
   }
   return text + ".";
 }
@@ -174,13 +190,21 @@ void report_cores(const TimeAccount& account, const std::vector<HostCores>& host
              "for a core ({:.1f}% of the time) {}, and the runtime measured is none of ranks with cores "
              "of their own",
              most.sharing, cores_text(most.shared_cores), most.host, 100 * ratio(waited, elapsed), what));
+  } else if (const HostCores* by = most_shared_by_threads(hosts);
+             by != nullptr && waited > kLeastShare * elapsed) {
+    note(info, "shared_cores", Severity::kWarning, static_cast<double>(account.ranks.size()),
+         fmt::format("the program was traced with cores shared by its ranks' own threads ({} threads of {} "
+                     "ranks on {} of {}); waiting for a core ({:.1f}% of the time) {}, and the runtime "
+                     "measured is none of threads with cores of their own",
+                     by->sharing_threads, by->ranks.size(), cores_text(by->cores), by->host,
+                     100 * ratio(waited, elapsed), what));
   } else if (waited > kLeastShare * elapsed) {
-    note(
-        info, "busy_machine", corrected ? Severity::kInfo : Severity::kWarning,
-        static_cast<double>(account.ranks.size()),
-        fmt::format("other work on the machine took cores from the ranks while they were traced; waiting for "
-                    "one ({:.1f}% of the time) {}",
-                    100 * ratio(waited, elapsed), what));
+    const bool others = std::any_of(account.ranks.begin(), account.ranks.end(), has_other_threads);
+    note(info, "busy_machine", corrected ? Severity::kInfo : Severity::kWarning,
+         static_cast<double>(account.ranks.size()),
+         fmt::format("other work on the machine{} took cores from the ranks while they were traced; waiting "
+                     "for one ({:.1f}% of the time) {}",
+                     others ? ", or other threads of the ranks," : "", 100 * ratio(waited, elapsed), what));
   }
   if (asleep > kLeastShare * elapsed) {
     note(info, "asleep", Severity::kInfo, static_cast<double>(account.ranks.size()),
@@ -218,10 +242,9 @@ void report_machine(const TimeAccount& account, PackInfo& info) {
   for (const RankTimes& rank : account.ranks) {
     const double time = static_cast<double>(rank.elapsed_ns) * number(rank, "cores_online");
     if (time > 0) stolen = std::max(stolen, number(rank, "host_stolen_ns") / time);
-    const double others = number(rank, "process_cpu_ns") - number(rank, "cpu_ns");
-    if (others <= 0.05 * static_cast<double>(rank.elapsed_ns)) continue;
+    if (!has_other_threads(rank)) continue;
     ++other_threads;
-    others_ns += others;
+    others_ns += number(rank, "process_cpu_ns") - number(rank, "cpu_ns");
   }
   if (stolen > kLeastShare) {
     note(info, "stolen", Severity::kWarning, 1,
@@ -263,8 +286,10 @@ std::string where_time_went(const TimeAccount& account) {
   }
   if (measured == 0) return {};
   const std::vector<HostCores> hosts = host_cores(account.ranks);
+  const bool by_threads = most_shared_by_threads(hosts) != nullptr ||
+                          std::any_of(account.ranks.begin(), account.ranks.end(), has_other_threads);
   return measured_text(account, measured) + sharing_text(hosts) +
-         ideal_text(account, measured, sharing_ranks(hosts) > 0);
+         ideal_text(account, measured, sharing_ranks(hosts) > 0, by_threads);
 }
 
 void report_times(const TimeAccount& account, PackInfo& info) {

@@ -18,6 +18,7 @@ struct RankTimes {
   std::map<std::string, std::string> facts;  // by the names in tracer/format/README.md; empty: none were told
   TimeSplit split;
   std::uint64_t elapsed_ns = 0;  // from MPI_Init to MPI_Finalize, or in the region
+  std::size_t threads = 1;       // that made MPI calls and lived at once
 };
 
 struct TimeAccount {

@@ -193,6 +193,7 @@ bool TraceReader::read_meta(std::uint8_t kind) {
       end.thread = static_cast<std::uint32_t>(chunks_.varint_at_most(UINT32_MAX, "thread"));
       end.at_ns = last_leave_ + static_cast<std::uint64_t>(chunks_.signed_varint());
       end.process_cpu_ns = chunks_.varint();
+      if (end.thread == 0) end.off_before = std::exchange(off_before_, {});
       thread_ends_.push_back(end);
       return true;
     }

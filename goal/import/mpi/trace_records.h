@@ -178,11 +178,12 @@ struct TraceRegionEvent {
   std::uint64_t at_ns = 0;  // on the header's clock
 };
 
-// A thread that made calls has ended.
+// A thread that made calls has ended; thread 0 with the process, between two calls and without MPI_Finalize.
 struct TraceThreadEnd {
   std::uint32_t thread = 0;
   std::uint64_t at_ns = 0;  // on the header's clock
   std::uint64_t process_cpu_ns = 0;
+  trace::OffCore off_before;  // as of a call, of thread 0 only
 };
 
 // A call that a thread had entered and not left when the file was read, or when its process ended.

@@ -22,6 +22,13 @@ bool is_send_request(const TraceRecord& r) {
   return trace::function_info(r.function).shape == Shape::kSendRequest;
 }
 
+// What a file tells beyond the time that passed is not believed.
+trace::OffCore at_most(trace::OffCore off, std::uint64_t passed_ns) {
+  off.waiting_ns = std::min(off.waiting_ns, passed_ns);
+  off.asleep_ns = std::min(off.asleep_ns, passed_ns - off.waiting_ns);
+  return off;
+}
+
 // What all ranks' calls come to.
 struct Totals {
   std::map<std::string, FunctionUse, std::less<>> functions;
@@ -61,6 +68,7 @@ class RankReader {
       add(record);
     }
     take_regions();
+    take_end();
     end_regions();
     const TraceHeader& header = reader_.header();
     state_.rank = header.rank;
@@ -74,6 +82,7 @@ class RankReader {
     state_.calls = reader_.records();
     state_.file_bytes = reader_.used_bytes();
     state_.elapsed_ns = since_init(end_ns_);
+    add_threads();
     for (const TraceCounter& counter : reader_.counters()) {
       FunctionUse& use =
           function(counter.name,
@@ -346,12 +355,12 @@ class RankReader {
       init_ns_ = end_ns_ = r.leave_ns;
     } else {
       end_ns_ = std::max(end_ns_, ends_mpi(r.function) ? r.enter_ns : r.leave_ns);
-      state_.off_between += r.off_before;
       if (!begins_mpi(r.function) && !ends_mpi(r.function)) {
         state_.mpi_ns += r.inside_ns;
-        state_.off_inside += r.off_inside;
+        state_.off_inside += at_most(r.off_inside, r.inside_ns);
       }
     }
+    account_gap(r.thread, r.enter_ns, r.leave_ns, r.off_before);
     const std::uint64_t bytes = r.error == 0 || !r.completions.empty() ? effect(r) : 0;
     if (CommunicatorUse* use = communicator(r.comm)) {
       use->calls += r.polls;
@@ -364,6 +373,33 @@ class RankReader {
       if (!begins_mpi(r.function) && !ends_mpi(r.function)) use.ns += r.inside_ns;
     }
     remember(r);
+  }
+
+  // What a thread did before a call. Its own time begins with its first, that of thread 0 with MPI_Init.
+  void account_gap(std::uint32_t number, std::uint64_t enter_ns, std::uint64_t leave_ns,
+                   const trace::OffCore& off) {
+    const auto [found, is_first] = threads_.try_emplace(number, enter_ns, leave_ns);
+    if (is_first) return;
+    auto& [first_ns, last_ns] = found->second;
+    if (enter_ns > last_ns) state_.off_between += at_most(off, enter_ns - last_ns);
+    last_ns = std::max(last_ns, leave_ns);
+  }
+
+  void add_threads() {
+    state_.threads = threads_.size();
+    state_.threads_ns = state_.elapsed_ns;
+    for (const auto& [number, bounds] : threads_) {
+      if (number > 0) state_.threads_ns += bounds.second - bounds.first;
+    }
+  }
+
+  // The first thread ended the process between two calls.
+  void take_end() {
+    for (const TraceThreadEnd& end : reader_.take_thread_ends()) {
+      if (end.thread != 0 || end.at_ns < end_ns_) continue;
+      account_gap(0, end.at_ns, end.at_ns, end.off_before);
+      end_ns_ = end.at_ns;
+    }
   }
 
   // The last call in words.
@@ -437,6 +473,8 @@ class RankReader {
   std::array<FunctionUse*, 256> decoded_{};
   std::vector<CommunicatorUse*> communicators_;  // by id in the file
   std::map<std::uint64_t, Request> requests_;
+  // When each thread entered its first call and left its last.
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> threads_;
   std::uint64_t init_ns_ = 0, end_ns_ = 0;
 };
 
@@ -470,6 +508,12 @@ std::string_view name(RankEnd end) {
   return kNames[static_cast<std::size_t>(end)];
 }
 
+std::string_view TraceSummary::span() const {
+  const bool finished = std::any_of(ranks.begin(), ranks.end(),
+                                    [](const RankState& rank) { return rank.end == RankEnd::kFinished; });
+  return finished ? "between MPI_Init and MPI_Finalize" : "from MPI_Init on";
+}
+
 TraceSummary summarize_traces(const fs::path& directory, std::uint64_t now_ns) {
   const std::vector<fs::path> files = trace_files(directory, kMpiTraces);
   if (files.empty()) {
@@ -489,7 +533,7 @@ TraceSummary summarize_traces(const fs::path& directory, std::uint64_t now_ns) {
     summary.clocks.add(path.string(), rank.host, rank.facts);
     summary.libraries.insert(rank.library);
     summary.programs.insert(rank.program);
-    time += static_cast<double>(rank.elapsed_ns);
+    time += static_cast<double>(rank.threads_ns);
     inside += static_cast<double>(rank.mpi_ns);
   }
   find_places(summary);

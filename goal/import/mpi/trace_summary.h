@@ -88,9 +88,12 @@ struct RankState {
   std::string status;  // TraceReader::status()
   std::uint64_t calls = 0, file_bytes = 0;
   std::uint64_t elapsed_ns =
-      0;                     // from the end of MPI_Init to the begin of MPI_Finalize, or the last call's end
-  std::uint64_t mpi_ns = 0;  // inside MPI calls in that time
-  // For how long its threads did not run, between calls and inside them; nothing is known without facts.
+      0;  // from the end of MPI_Init to the begin of MPI_Finalize, or the last call's end
+  // All its threads' time: of the first as above, of the others from the first call to the end of the last.
+  std::uint64_t threads_ns = 0;
+  std::uint64_t threads = 0;  // that made calls
+  std::uint64_t mpi_ns = 0;   // inside MPI calls in that time
+  // For how long they did not run, between calls and inside them; nothing is known without facts.
   trace::OffCore off_between, off_inside;
   std::map<std::string, std::string> facts;  // TraceReader::facts()
   std::optional<CallState> last;
@@ -109,7 +112,7 @@ struct TraceSummary {
   std::uint64_t any_source = 0, any_tag = 0;   // receives and probes posted so
   std::uint64_t world_size = 0;                // the largest that a file tells
   std::uint64_t calls = 0, sent_bytes = 0, file_bytes = 0, elapsed_ns = 0;  // elapsed: the longest rank
-  double mpi_share = 0;                                                     // of all ranks' time
+  double mpi_share = 0;                                                     // of all threads' time
   std::set<std::string> hosts, libraries, programs;
   HostClocks clocks;
   std::set<std::pair<std::uint32_t, std::uint32_t>> places;  // world size and rank of each file
@@ -117,6 +120,8 @@ struct TraceSummary {
   // `places`. Where all files are such, the folder has but one of those programs, and they count as any.
   std::uint64_t spawned = 0;
 
+  // Says what `elapsed_ns` is the time of.
+  std::string_view span() const;
   bool one_run() const {
     const std::uint64_t first = ranks.size() - spawned;
     return places.size() == first && places.begin()->first == first;

@@ -18,6 +18,7 @@
 #include "goal/write_graph.h"
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
+#include "sim/units/printable.h"
 #include "tools/weft/cli/log.h"
 #include "tools/weft/cli/standard_output.h"
 #include "tools/weft/goal/traffic.h"
@@ -47,7 +48,9 @@ void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const g
       traffic.collectives, static_cast<double>(traffic.collectives) / graph.ranks());
   const auto found = info.metadata.find("traced_elapsed_ns");
   if (found != info.metadata.end()) {
-    text += fmt::format("  traced       {:.3f} s {}\n", std::stod(found->second) * 1e-9, importer.span);
+    const auto part = info.metadata.find("traced_part");
+    text += fmt::format("  traced       {:.3f} s {}\n", std::stod(found->second) * 1e-9,
+                        part == info.metadata.end() ? importer.span : printable(part->second));
   }
   text += where_text(info);
   for (const goal::Anomaly& anomaly : info.anomalies) {

@@ -225,8 +225,8 @@ void print(const goal::TraceSummary& summary, const Options& options) {
                           static_cast<double>(std::max<std::uint64_t>(summary.calls, 1)));
   text += fmt::format("  sent      {:.3f} MB from point to point\n",
                       static_cast<double>(summary.sent_bytes) * 1e-6);
-  text += fmt::format("  elapsed   {:.3f} s between MPI_Init and MPI_Finalize\n",
-                      static_cast<double>(summary.elapsed_ns) * 1e-9);
+  text += fmt::format("  elapsed   {:.3f} s {}\n", static_cast<double>(summary.elapsed_ns) * 1e-9,
+                      summary.span());
   if (summary.spawned > 0) {
     text += fmt::format(
         "  spawned   {} of these ranks are of programs that the first one started (MPI_Comm_spawn): the "

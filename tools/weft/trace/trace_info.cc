@@ -128,21 +128,23 @@ std::string rank_list(const std::vector<std::uint32_t>& ranks) {
 // What ranks did with their time, each kind's mean, least and most share.
 std::string shares_text(const TraceSummary& summary) {
   std::vector<std::uint64_t> elapsed;
-  bool known = true;
+  bool known = true, threads = false;
   for (const RankState& rank : summary.ranks) {
-    elapsed.push_back(rank.elapsed_ns);
+    elapsed.push_back(rank.threads_ns);
+    threads = threads || rank.threads > 1;
     known = known && !rank.facts.empty();
   }
   const auto line = [&](const char* name, const char* words, auto&& part_of) {
     std::vector<std::uint64_t> parts;
     for (const RankState& rank : summary.ranks) parts.push_back(part_of(rank));
     const goal::Shares shares = goal::shares_of(parts, elapsed);
-    return fmt::format("  {:<11} {:.1f}% of a rank's time on average, {:.1f}% to {:.1f}%{}\n", name,
-                       100 * shares.mean, 100 * shares.least, 100 * shares.most, words);
+    return fmt::format("  {:<11} {:.1f}% of a rank{} time on average, {:.1f}% to {:.1f}%{}\n", name,
+                       100 * shares.mean, threads ? "'s threads'" : "'s", 100 * shares.least,
+                       100 * shares.most, words);
   };
   const auto between = [](const RankState& rank) {
     const std::uint64_t other = rank.mpi_ns + rank.off_between.sum();
-    return rank.elapsed_ns > other ? rank.elapsed_ns - other : 0;
+    return rank.threads_ns > other ? rank.threads_ns - other : 0;
   };
   if (!known) return line("compute", "; when ranks had no core is not known", between);
   return line("compute", ", on a core", between) +
@@ -197,8 +199,8 @@ std::string head_text(const TraceSummary& summary, const std::string& directory)
   for (const goal::Exchange& exchange : summary.exchanges) messages += exchange.messages;
   text += fmt::format("  sent        {:.3f} MB in {} messages from point to point\n",
                       megabytes(summary.sent_bytes), messages);
-  text += fmt::format("  elapsed     {:.3f} s between MPI_Init and MPI_Finalize, {:.1f}% of it in MPI\n",
-                      seconds(summary.elapsed_ns), 100 * summary.mpi_share);
+  text += fmt::format("  elapsed     {:.3f} s {}, {:.1f}% of it in MPI\n", seconds(summary.elapsed_ns),
+                      summary.span(), 100 * summary.mpi_share);
   text += shares_text(summary);
   text += clocks_text(summary);
   text += fmt::format("  wildcards   {} receives and probes from any source, {} with any tag\n",
@@ -208,7 +210,7 @@ std::string head_text(const TraceSummary& summary, const std::string& directory)
 
 std::string functions_text(const TraceSummary& summary) {
   double time = 0;
-  for (const RankState& rank : summary.ranks) time += static_cast<double>(rank.elapsed_ns);
+  for (const RankState& rank : summary.ranks) time += static_cast<double>(rank.threads_ns);
   std::string text =
       fmt::format("\n{:<30} {:>12} {:>16} {:>12} {:>7}\n", "function", "calls", "bytes", "time (s)", "share");
   std::string local;
@@ -270,8 +272,8 @@ std::string ranks_text(const TraceSummary& summary) {
   std::string text = fmt::format("\n{:>6} {:<9} {:>10} {:>7}  where\n", "rank", "state", "calls", "in MPI");
   for (const RankState& rank : summary.ranks) {
     text += fmt::format("{:>6} {:<9} {:>10} {:>6.1f}%  {}\n", rank.rank, goal::name(rank.end), rank.calls,
-                        rank.elapsed_ns > 0
-                            ? 100 * static_cast<double>(rank.mpi_ns) / static_cast<double>(rank.elapsed_ns)
+                        rank.threads_ns > 0
+                            ? 100 * static_cast<double>(rank.mpi_ns) / static_cast<double>(rank.threads_ns)
                             : 0,
                         where_text(rank, true));
     if (rank.end != RankEnd::kFinished && rank.open_requests > 0) {

@@ -49,6 +49,8 @@ Json json_of(const goal::RankState& rank) {
                {"file", printable(rank.file)},
                {"calls", rank.calls},
                {"elapsed_ns", rank.elapsed_ns},
+               {"threads", rank.threads},
+               {"threads_ns", rank.threads_ns},
                {"mpi_ns", rank.mpi_ns},
                {"status", rank.status},
                {"off_core",
@@ -103,7 +105,7 @@ std::string trace_info_json(const goal::TraceSummary& summary) {
                {"mpi_share", summary.mpi_share},
                {"wildcards", {{"any_source", summary.any_source}, {"any_tag", summary.any_tag}}}};
   double time = 0;
-  for (const goal::RankState& rank : summary.ranks) time += static_cast<double>(rank.elapsed_ns);
+  for (const goal::RankState& rank : summary.ranks) time += static_cast<double>(rank.threads_ns);
   json["functions"] = Json::array();
   for (const goal::FunctionUse& use : summary.functions) {
     json["functions"].push_back({{"name", printable(use.name)},

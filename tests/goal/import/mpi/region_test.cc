@@ -18,8 +18,8 @@ TraceRecord send(std::uint64_t enter_ns, std::uint64_t leave_ns, std::int32_t ta
 }
 
 // Rank 0's block of the graph in text form, and the time that counts.
-std::pair<std::string, std::uint64_t> import_region(const std::string& region,
-                                                    const std::vector<Step>& steps) {
+std::pair<std::string, std::uint64_t> import_region(const std::string& region, const std::vector<Step>& steps,
+                                                    ImportNotes* counted = nullptr) {
   GraphBuilder builder;
   CommunicatorTable table(builder, 2);
   table.begin_rank();
@@ -38,6 +38,7 @@ std::pair<std::string, std::uint64_t> import_region(const std::string& region,
   }
   importer.finish(builder);
   builder.end_rank();
+  if (counted != nullptr) *counted = notes;
   const std::string text = to_text(builder.finish());
   const std::size_t from = text.find("rank 0 {"), to = text.find("}\n", from);
   return {text.substr(from, to + 2 - from), importer.elapsed_ns()};
@@ -107,6 +108,29 @@ TEST_CASE("requests go on from one side of a region's bounds to the other") {
         "l4 requires l2\n"
         "l4 requires l3\n"
         "}\n");
+}
+
+TEST_CASE("of what lies outside of a region only its calls are counted") {
+  const auto file = [](std::uint64_t enter_ns, std::uint64_t leave_ns) {
+    TraceRecord record = call(Function::kFile_write_at, enter_ns, leave_ns);
+    record.inside_ns = leave_ns - enter_ns;
+    record.count = record.type_size = 2;
+    return record;
+  };
+  TraceRecord split = call(Function::kComm_split, 10, 20);
+  split.new_comm = trace::kNoComm;
+  const std::vector<Step> steps = {
+      init(0),        split,        file(20, 50), done(Function::kTest, 50, 51, {}),
+      begin("a", 60), file(60, 70), end("a", 80), finalize(100)};
+  ImportNotes notes;
+  CHECK(import_region("a", steps, &notes).second == 20);
+  CHECK(notes.count(Note::kCommunicatorCreations) == 0);
+  CHECK(notes.count(Note::kPolls) == 0);
+  CHECK(notes.count(Note::kOutsideRegion) == 5);
+  CHECK(notes.not_replayed.functions == std::vector<NotReplayed::Function>{{"MPI_File_write_at", 1, 4, 10}});
+  CHECK(notes.not_replayed.all_calls == 1);
+  CHECK(notes.not_replayed.all_bytes == 4);
+  CHECK(notes.not_replayed.all_time_ns == 20);
 }
 
 TEST_CASE("a program is in the region of MPI_Pcontrol until it leaves it") {
