@@ -77,6 +77,10 @@ TEST_CASE("a crash, a kill or an end without MPI_Finalize loses no call of any r
       check_waiting(result.ranks[0]);
       check_calls(result.ranks[1], Function::kRecv);
       CHECK(result.ranks[1].end == End::kExit);
+      REQUIRE(result.ranks[1].thread_ends.size() == 1);
+      const weft::goal::TraceThreadEnd& end = result.ranks[1].thread_ends[0];
+      CHECK(end.thread == 0);
+      CHECK(end.at_ns >= result.ranks[1].records.back().leave_ns + 300'000'000);  // it slept as long
     }
     SECTION(mpi + " abort") {
       const Run result = run(mpi, 2, "crash", "abort");

@@ -72,6 +72,7 @@ Trace read(const fs::path& path) {
   trace.header = reader.header();
   trace.communicators = reader.communicators();
   trace.counters = reader.counters();
+  trace.thread_ends = reader.take_thread_ends();
   trace.complete = reader.complete();
   trace.end = reader.end();
   trace.status = reader.status();

@@ -14,6 +14,7 @@ struct Trace {
   std::vector<goal::TraceRecord> records;
   std::vector<goal::TraceCommunicator> communicators;
   std::vector<goal::TraceCounter> counters;
+  std::vector<goal::TraceThreadEnd> thread_ends;
   bool complete = false;
   End end = End::kNone;
   std::string status;

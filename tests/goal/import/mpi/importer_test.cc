@@ -164,6 +164,26 @@ TEST_CASE("a rank that ended without Finalize is told of") {
   CHECK(find(info, "ranks_without_finalize")->count == 1);
 }
 
+TEST_CASE("what a rank computed until it ended the process is compute") {
+  const Directory directory;
+  TraceFile(0, 1)
+      .init(1000)
+      .send(2000, 3000, 0, 5, 0)
+      .recv(3000, 3000, 0, 5, 0)
+      .off_core(20, 0, 0)
+      .thread_end(0, 103'000)
+      .end(trace::End::kExit)
+      .write(directory.path());
+  PackInfo info;
+  const Graph graph = import_mpi(directory.path(), {}, &info);
+  const RankView rank = graph.rank(0);
+  REQUIRE(rank.ops() == 4);  // 1 us, the two messages, and 100 us less 20 without a core
+  CHECK(rank.kind(3) == OpKind::kCalc);
+  CHECK(rank.value(3) == 80'000);
+  CHECK(info.metadata.at("traced_elapsed_ns") == "102000");
+  CHECK(info.metadata.at("traced_part") == "from MPI_Init on");
+}
+
 TEST_CASE("a call that cannot be names the file and the call") {
   const Directory directory;
   sender().end(trace::End::kFinalize).write(directory.path());

@@ -165,6 +165,23 @@ TEST_CASE("other work on the machine, frequencies, a hypervisor and other thread
   CHECK(has(anomaly(wall, "busy_machine")->sentence, "is part of"));
 }
 
+TEST_CASE("cores that ranks' own threads shared are no other work on the machine") {
+  RankTimes rank = rank_with("a", "0-1");
+  rank.split.gaps_off = {.waiting_ns = 20 * kMs, .asleep_ns = 0};
+  const auto told = [](const RankTimes& one) { return report_of({one, one}); };
+  CHECK(anomaly(told(rank), "busy_machine") != nullptr);
+  CHECK_FALSE(has(anomaly(told(rank), "busy_machine")->sentence, "threads"));
+  rank.facts.insert({{"cpu_ns", "30000000"}, {"process_cpu_ns", "90000000"}});  // threads without MPI
+  CHECK(has(anomaly(told(rank), "busy_machine")->sentence, "or other threads of the ranks,"));
+  rank.threads = 2;
+  const PackInfo shared = told(rank);
+  CHECK(anomaly(shared, "busy_machine") == nullptr);
+  REQUIRE(anomaly(shared, "shared_cores") != nullptr);
+  CHECK(has(anomaly(shared, "shared_cores")->sentence, "(4 threads of 2 ranks on 2 cores of a)"));
+  rank.split.gaps_off = {};  // nobody waited for another
+  CHECK(anomaly(told(rank), "shared_cores") == nullptr);
+}
+
 TEST_CASE("a folder of traces: what was told, where the time went, and an ideal replay") {
   const fs::path path = shared_run();
   PackInfo info;

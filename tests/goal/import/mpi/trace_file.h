@@ -68,6 +68,19 @@ class TraceFile {
     for (const std::uint64_t us : {waiting_before, asleep_before, waiting_inside}) number(payload_, us);
     return *this;
   }
+  // Whose the following calls are.
+  TraceFile& thread(std::uint32_t thread) {
+    meta(trace::Meta::kThread);
+    number(payload_, thread);
+    return *this;
+  }
+  TraceFile& thread_end(std::uint32_t thread, std::uint64_t at_ns) {
+    meta(trace::Meta::kThreadEnd);
+    number(payload_, thread);
+    signed_number(static_cast<std::int64_t>(at_ns - last_leave_));
+    number(payload_, 0);
+    return *this;
+  }
   // What was recorded so far is in the file, whatever happens later.
   TraceFile& flush() {
     end_chunk();

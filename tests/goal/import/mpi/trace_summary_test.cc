@@ -113,4 +113,44 @@ TEST_CASE("files of version 1 without an end are cut; a peer that can't be is an
   CHECK_THROWS_AS(summarize_traces(folder("none")), InputError);
 }
 
+TEST_CASE("the times of several threads add up to the time of all of them") {
+  const fs::path path = folder("threads");
+  TraceFile(0, 2)
+      .fact("cores", "0")
+      .init(100'000)
+      .off_core(30, 20, 10)
+      .send(200'000, 300'000, 1, 5, 64)
+      .thread(1)
+      .off_core(400, 0, 50)  // before its first call it had no time of its own
+      .send(250'000, 400'000, 1, 6, 36)
+      .off_core(200, 0, 0)  // more than the gap has
+      .send(500'000, 600'000, 1, 7, 36)
+      .thread(0)
+      .finalize(700'000)
+      .end(trace::End::kFinalize)
+      .write(path);
+  const RankState rank = summarize_traces(path).ranks.at(0);
+  CHECK(rank.threads == 2);
+  CHECK(rank.elapsed_ns == 600'000);
+  CHECK(rank.threads_ns == 600'000 + 350'000);
+  CHECK(rank.mpi_ns == 100'000 + 150'000 + 100'000);
+  CHECK(rank.off_between == trace::OffCore{.waiting_ns = 30'000 + 100'000, .asleep_ns = 20'000});
+  CHECK(rank.off_inside == trace::OffCore{.waiting_ns = 10'000 + 50'000, .asleep_ns = 0});
+  CHECK(summarize_traces(path).mpi_share == Approx(350.0 / 950));
+}
+
+TEST_CASE("a rank's time goes on to where its first thread ended the process") {
+  const fs::path path = folder("exited");
+  TraceFile(0, 1)
+      .init(100)
+      .send(150, 160, 0, 5, 64)
+      .thread_end(0, 1000)
+      .end(trace::End::kExit)
+      .write(path);
+  const TraceSummary summary = summarize_traces(path);
+  CHECK(summary.elapsed_ns == 900);
+  CHECK(summary.mpi_share == Approx(10.0 / 900));
+  CHECK(summary.span() == "from MPI_Init on");
+}
+
 }  // namespace weft::goal
