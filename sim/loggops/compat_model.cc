@@ -20,21 +20,24 @@ std::int64_t whole_ns(const Parameters& parameters, std::string_view name) {
   return time.ps() / 1000;
 }
 
-void report_result(CompatResult result, results::Report& report) {
-  const bool result_complete = result.complete();
-  report.outcome = outcome_of(result.stop, result_complete);
+void report_result(CompatResult result, std::span<const ReplayJob> jobs, results::Report& report) {
+  report.outcome = outcome_of(result.stop, result.complete());
+  report.ops = result.total_ops;
+  report.executed_ops = result.executed_ops;
+  report.diagnosis = std::move(result.diagnosis);
+  if (result.stop == StopReason::kNone && only_leaves_messages(report, result.unreceived, jobs)) {
+    warn_of_messages_left(result.unreceived, report);
+  }
+  const bool result_complete = report.outcome == results::Outcome::kComplete;
   for (const results::Rank& rank : result.ranks) report.makespan = std::max(report.makespan, rank.finish);
   if (report.outcome != results::Outcome::kComplete) report.stopped_at = result.stopped_at;
   report.digest = result.digest;
   report.events = result.events;
-  report.ops = result.total_ops;
-  report.executed_ops = result.executed_ops;
   report.messages = report.network_totals.messages = result.messages;
   report.bytes = report.network_totals.bytes = result.bytes;
   report.ranks = std::move(result.ranks);
   report.flows = std::move(result.flows);
   for (const results::Flow& flow : report.flows) report.flow_statistics.add(flow);
-  report.diagnosis = std::move(result.diagnosis);
   results::Job& job = report.jobs.at(0);
   job.finish = report.makespan;
   job.runs = result_complete ? 1 : 0;
@@ -78,7 +81,7 @@ void run_compat(const ModelRun& run, results::Report& report) {
     return run_mode(graph, compat_parameters(run.parameters), run.control, run.scenario.output.flows);
   };
   const goal::Graph* graph = job.program.graph();
-  report_result(graph != nullptr ? replay(*graph) : replay(job.program.packed()->graph()), report);
+  report_result(graph != nullptr ? replay(*graph) : replay(job.program.packed()->graph()), run.jobs, report);
 }
 
 }  // namespace weft::sim

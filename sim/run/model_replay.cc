@@ -59,6 +59,24 @@ results::Outcome outcome_of(StopReason reason, bool complete) {
   return complete ? results::Outcome::kComplete : results::Outcome::kIncomplete;
 }
 
+bool only_leaves_messages(const results::Report& report, std::uint64_t unreceived,
+                          std::span<const ReplayJob> jobs) {
+  if (report.outcome != results::Outcome::kIncomplete) return false;
+  if (unreceived == 0 || report.executed_ops != report.ops) return false;
+  return std::all_of(jobs.begin(), jobs.end(), [](const ReplayJob& job) {
+    return goal::check_collectives(job.program, {.examples = 1}).findings.empty();
+  });
+}
+
+void warn_of_messages_left(std::uint64_t unreceived, results::Report& report) {
+  report.outcome = results::Outcome::kComplete;
+  report.warnings.push_back(
+      fmt::format("all operations were executed, but {} left over{}",
+                  unreceived == 1 ? "a message is" : fmt::format("{} messages are", unreceived),
+                  report.diagnosis.empty() ? "" : ": " + report.diagnosis[0]));
+  report.diagnosis.clear();
+}
+
 std::vector<double> host_loads(const ModelRun& run) {
   std::vector<double> loads(run.hosts);
   for (const ReplayJob& job : run.jobs) {
@@ -125,6 +143,11 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
   if (report.outcome == results::Outcome::kIncomplete && reason == StopReason::kNone) {
     report.diagnosis = replay_.diagnose();
   }
+  report.ops = totals.ops;
+  report.executed_ops = totals.executed_ops;
+  const bool leaves_messages =
+      reason == StopReason::kNone && only_leaves_messages(report, totals.unreceived, jobs_);
+  if (leaves_messages) warn_of_messages_left(totals.unreceived, report);
   for (std::uint32_t job = 0; job < report.jobs.size(); ++job) {
     const JobProgress progress = replay_.progress_of(job);
     results::Job& row = report.jobs[job];
@@ -136,7 +159,7 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
     row.path = progress.path;
     row.path_shares = progress.path_shares;
     row.cpu_times = replay_.cpu_times_of(job);
-    row.status = progress.complete                                 ? results::JobStatus::kComplete
+    row.status = progress.complete || leaves_messages              ? results::JobStatus::kComplete
                  : !progress.started                               ? results::JobStatus::kNotStarted
                  : report.outcome == results::Outcome::kIncomplete ? results::JobStatus::kIncomplete
                                                                    : results::JobStatus::kStopped;
@@ -150,8 +173,6 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
     }
   }
   if (report.outcome == results::Outcome::kTimeLimit) report.stopped_at = control_.bounds().time;
-  report.ops = totals.ops;
-  report.executed_ops = totals.executed_ops;
   report.messages = totals.messages;
   report.bytes = totals.bytes;
   report.network_totals = network.totals();

@@ -18,6 +18,13 @@
 
 namespace weft::sim {
 
+// Is a run at its end though messages are left that no receive took? All of its operations were executed, and
+// these messages are the program's own: no member of a communicator lacks a collective.
+bool only_leaves_messages(const results::Report& report, std::uint64_t unreceived,
+                          std::span<const ReplayJob> jobs);
+// Makes it a complete run with a warning, in the place of its diagnosis.
+void warn_of_messages_left(std::uint64_t unreceived, results::Report& report);
+
 class ModelReplay {
  public:
   // `jobs` are those of the run, with what the model has to say of their hosts. In so many partitions; host h

@@ -125,6 +125,35 @@ class Sim(unittest.TestCase):
             self.assertEqual(summary["outcome"], "event limit")
             self.assertEqual(summary["events"], 100000)
 
+    def test_a_message_that_no_receive_takes_is_a_warning_where_all_else_was_done(self):
+        def run(rank0, rank1, *settings):
+            with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "left.goal").write_text(
+                    f"num_ranks 2\nrank 0 {{\n{rank0}\n}}\nrank 1 {{\n{rank1}\n}}\n")
+                run = subprocess.run([WEFT, "sim", "--goal", "left.goal", *settings, "-o", "RUN"], cwd=folder,
+                                     stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                return run, json.loads((Path(folder) / "RUN/summary.json").read_text())
+
+        networks = [["--network", "loggops"], ["--network", "loggops:semantics=classic"],
+                    ["--network", "flow", "--topology", "single_switch:hosts=2"],
+                    ["--network", "packet", "--topology", "single_switch:hosts=2"]]
+        for network in networks:
+            with self.subTest(network=network):
+                ended, summary = run("send 100b to 1 tag 8", "calc 5", *network)
+                self.assertEqual((ended.returncode, summary["outcome"]), (0, "complete"), ended.stderr)
+                told = [text for text in summary["warnings"] if "no receive took" in text]
+                self.assertEqual(len(told), 1)
+                self.assertIn("all operations were executed, but a message is left over: no receive took", told[0])
+                self.assertIn("no receive took", ended.stdout)
+        # Two are counted; a receive that waits, a rendezvous and a collective that lacks a member are no end.
+        self.assertIn("but 2 messages are left over",
+                      " ".join(run("send 8b to 1 tag 8\nsend 8b to 1 tag 9", "calc 5")[1]["warnings"]))
+        for rank0, rank1 in [("send 100b to 1 tag 8", "recv 100b from 0 tag 7"),
+                             ("send 100b to 1 tag 8 sync", "calc 5"),
+                             ("bcast 100b root 0", "calc 5")]:
+            ended, summary = run(rank0, rank1)
+            self.assertEqual((ended.returncode, summary["outcome"]), (3, "incomplete"), (rank0, ended.stderr))
+
     def test_a_run_is_repeated_from_its_resolved_scenario(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "ring.goal").write_text(

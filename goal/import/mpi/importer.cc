@@ -99,6 +99,9 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
     {Note::kMixedWaitsNs, "mixed_waits_ns", Severity::kWarning,
      "Nanoseconds in waits for messages together with requests that are not replayed (files, generalized "
      "requests); the replay waits for the messages alone."},
+    {Note::kNeverReceived, "never_received", Severity::kWarning,
+     "Messages that no receive of the trace took; a replay that sends them eagerly ends with them left over, "
+     "another can't go on."},
 }};
 
 }  // namespace
@@ -380,6 +383,8 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     notes.add(Note::kSendsWithoutPartner, dropped.sends);
     notes.add(Note::kReceivesWithoutPartner, dropped.receives);
     notes.add(Note::kCollectivesWithoutPartner, dropped.collectives);
+  } else {
+    notes.add(Note::kNeverReceived, sends_never_received(graph));
   }
   if (info != nullptr) {
     info->metadata["source"] = "MPI trace";

@@ -39,8 +39,9 @@ enum class Note : std::uint8_t {
   kThreadWaits,
   kThreadWaitsNs,
   kMixedWaitsNs,
+  kNeverReceived,
 };
-inline constexpr int kNotes = 30;
+inline constexpr int kNotes = 31;
 
 class ImportNotes {
  public:

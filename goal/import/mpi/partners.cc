@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <unordered_map>
 #include <vector>
 
 #include "goal/transform/copy.h"
@@ -73,7 +74,37 @@ std::vector<std::uint32_t> common_calls(const Graph& graph) {
   return common;
 }
 
+struct MessageHash {
+  std::size_t operator()(const Message& message) const {
+    const std::uint64_t peers = std::uint64_t{message.source} << 32 | message.destination;
+    const std::uint64_t kind = std::uint64_t{message.comm} << 32 | message.tag;
+    return (peers * 0x9E3779B97F4A7C15u ^ kind) * 0xC2B2AE3D27D4EB4Fu;
+  }
+};
+
 }  // namespace
+
+std::uint64_t sends_never_received(const Graph& graph) {
+  std::unordered_map<Message, std::uint64_t, MessageHash> open;  // by kind: their `op` is 0
+  std::uint64_t left = 0;
+  for (const OpKind kind : {OpKind::kSend, OpKind::kRecv}) {
+    for (Rank r = 0; r < graph.ranks(); ++r) {
+      const RankView rank = graph.rank(r);
+      for (OpIndex i = 0; i < rank.ops(); ++i) {
+        const Op& op = rank.op(i);
+        if (op.kind != kind) continue;
+        if (kind == OpKind::kSend) {
+          ++open[{r, op.peer, op.comm, op.tag, 0}], ++left;
+          continue;
+        }
+        if (op.peer == kAny || op.tag == kAny) return 0;
+        const auto found = open.find({op.peer, r, op.comm, op.tag, 0});
+        if (found != open.end() && found->second > 0) --found->second, --left;
+      }
+    }
+  }
+  return left;
+}
 
 Graph drop_without_partners(const Graph& graph, WithoutPartners& count) {
   const std::vector<std::uint32_t> common = common_calls(graph);

@@ -20,4 +20,8 @@ struct WithoutPartners {
 // that got nothing are wildcards.
 Graph drop_without_partners(const Graph& graph, WithoutPartners& dropped);
 
+// Counts the sends beyond the receives of their source, destination, communicator and tag. None where a
+// receive is from any source or with any tag.
+std::uint64_t sends_never_received(const Graph& graph);
+
 }  // namespace weft::goal

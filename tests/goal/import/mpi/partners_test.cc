@@ -165,4 +165,15 @@ TEST_CASE("a receive that is still open to any source goes, and the send it migh
   CHECK(dropped.receives == 1);
 }
 
+TEST_CASE("messages that nobody received are counted, where no receive is open to any") {
+  const auto left = [](const std::string& rank0, const std::string& rank1) {
+    return sends_never_received(
+        parse_text("num_ranks 2\nrank 0 {\n" + rank0 + "}\nrank 1 {\n" + rank1 + "}\n", "given"));
+  };
+  const std::string three = "send 8b to 1 tag 3\nsend 9b to 1 tag 3\nsend 8b to 1 tag 4\n";
+  CHECK(left(three, "recv 8b from 0 tag 3\nrecv 8b from 0 tag 5\n") == 2);
+  CHECK(left(three, "recv 8b from 0 tag 4\nrecv 8b from 0 tag 3\nrecv 8b from 0 tag 3\n") == 0);
+  CHECK(left(three, "recv 8b from -1 tag 3\n") == 0);
+}
+
 }  // namespace weft::goal

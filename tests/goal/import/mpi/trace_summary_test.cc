@@ -141,12 +141,7 @@ TEST_CASE("the times of several threads add up to the time of all of them") {
 
 TEST_CASE("a rank's time goes on to where its first thread ended the process") {
   const fs::path path = folder("exited");
-  TraceFile(0, 1)
-      .init(100)
-      .send(150, 160, 0, 5, 64)
-      .thread_end(0, 1000)
-      .end(trace::End::kExit)
-      .write(path);
+  TraceFile(0, 1).init(100).send(150, 160, 0, 5, 64).thread_end(0, 1000).end(trace::End::kExit).write(path);
   const TraceSummary summary = summarize_traces(path);
   CHECK(summary.elapsed_ns == 900);
   CHECK(summary.mpi_share == Approx(10.0 / 900));
