@@ -114,7 +114,7 @@ class OddCalls(unittest.TestCase):
                 self.assertIn("spawned_ranks: 2.", said)
                 self.assertIn("spawned   2 of these ranks", said)
                 self.assertNotIn("not those of one run", said)
-                self.assertIn("outside_world: 2.", said)
+                self.assertIn("outside_world: 4.", said)
                 self.assertEqual(sorted(re.findall(r"(send|recv) (\d+)b", graph)),
                                  sorted([("send", "1000"), ("recv", "1000")] * 2 +
                                         [("send", "500000"), ("recv", "500000")]))
