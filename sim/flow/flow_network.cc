@@ -403,7 +403,9 @@ results::NetworkState FlowNetwork::network_state() const {
 void FlowNetwork::link_states(Time now, std::span<const std::uint32_t> links,
                               std::span<results::LinkState> states) const {
   const std::vector<std::uint64_t> bytes = carried(now);
-  for (std::size_t i = 0; i < links.size(); ++i) states[i] = {.bytes = bytes[links[i]]};
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    states[i] = {.bytes = bytes[links[i]], .busy = changes_.busy(links[i], bytes[links[i]])};
+  }
 }
 
 std::vector<results::Link> FlowNetwork::links() const {
@@ -415,8 +417,9 @@ std::vector<results::Link> FlowNetwork::links() const {
     links.push_back({.from = topology_.node(channels[c].from).name,
                      .to = topology_.node(channels[c].to).name,
                      .rate = channels[c].rate,
+                     .highest = changes_.highest_rate(c),
                      .bytes = bytes[c],
-                     .busy = channels[c].rate.serialization(bytes[c]),
+                     .busy = changes_.busy(c, bytes[c]),
                      .leaves_host = topology_.node(channels[c].from).kind == topologies::NodeKind::kHost});
   }
   return links;

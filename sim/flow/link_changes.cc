@@ -7,7 +7,8 @@
 namespace weft::sim::flow {
 
 LinkChanges::LinkChanges(const FlowSetup& setup)
-    : changes_(setup.changes),
+    : topology_(setup.topology),
+      changes_(setup.changes),
       share_(setup.topology.channels().size(), 1.0),
       down_(setup.topology.channels().size() / 2),
       routed_(setup.routed()),
@@ -20,7 +21,32 @@ Time LinkChanges::next() const {
   return next_reroute_ < reroutes_.size() ? std::min(change, reroutes_[next_reroute_]) : change;
 }
 
+Bandwidth LinkChanges::rate(std::uint32_t channel) const {
+  const auto built = static_cast<double>(topology_.channels()[channel].rate.bps());
+  return Bandwidth::bps(static_cast<std::int64_t>(built * share_[channel]));
+}
+
+Time LinkChanges::busy(std::uint32_t channel, std::uint64_t bytes) const {
+  return busy_times_.busy(channel, rate(channel), bytes);
+}
+
+Bandwidth LinkChanges::highest_rate(std::uint32_t channel) const {
+  return busy_times_.highest(channel, rate(channel));
+}
+
+// What has been carried so far, was so at the rates so far.
+void LinkChanges::settle(Time now, const Paths& paths) {
+  std::vector<std::uint64_t> bytes;
+  for (std::size_t i = next_change_; i < changes_.size() && changes_[i].at == now; ++i) {
+    if (bytes.empty()) bytes = paths.carried();
+    for (const std::uint32_t channel : {2 * changes_[i].link, 2 * changes_[i].link + 1}) {
+      busy_times_.settle(share_.size(), channel, now, rate(channel), bytes[channel]);
+    }
+  }
+}
+
 void LinkChanges::apply(Time now, Paths& paths) {
+  settle(now, paths);
   for (; next_change_ < changes_.size() && changes_[next_change_].at == now; ++next_change_) {
     const LinkShare& change = changes_[next_change_];
     paths.set_share(change.link, change.share, change.directions);

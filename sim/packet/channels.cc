@@ -103,13 +103,16 @@ bool Channels::apply(const LinkChange& change) {
   }
   down_links_[change.link] = change.rate_share == 0;
   degraded = true;
+  ++link_changes;
   return new_rate;
 }
 
 // What has been given a departure keeps it.
 void Channels::change_direction(ChannelId c, const LinkChange& change) {
-  const bool down = change.rate_share == 0;
-  if (down && !(hot[c].flags & kDown)) {
+  const bool down = change.rate_share == 0, was_down = hot[c].flags & kDown;
+  const Time lost = Time::ps(down ? std::max<std::int64_t>(hot[c].free_at_ps - change.at.ps(), 0) : 0);
+  busy_times_.settle(count(), c, change.at, cold[c].rate, hot[c].bytes, lost);
+  if (down && !was_down) {
     cold[c].lost_before = static_cast<std::uint32_t>(hot[c].packets);
     ends[c].vertex |= kCutBit;
     hot[c].free_at_ps = std::min(hot[c].free_at_ps, change.at.ps());
@@ -372,6 +375,21 @@ Channels::PathTimes Channels::path_times(ChannelId nic_channel, HostId destinati
   }
 }
 
+Time Channels::slowed_by(ChannelId nic_channel, HostId destination_host, std::uint32_t entropy,
+                         std::uint64_t bytes) const {
+  Bandwidth built = topology.channels()[nic_channel].rate, now = cold[nic_channel].rate;
+  for (ChannelId c = nic_channel; !ends[c].is_host();) {
+    const NodeId at = ends[c].node();
+    const auto candidates = table->candidates(at, destination_host);
+    if (candidates.empty()) return {};
+    c = ChannelId(candidates[routing::hash_choice(entropy, salts[at], candidates.size())]);
+    if (hot[c].flags & kDown) return {};
+    built = std::min(built, topology.channels()[c].rate);
+    now = std::min(now, cold[c].rate);
+  }
+  return now.serialization(bytes) - built.serialization(bytes);
+}
+
 bool Channels::leads_to(ChannelId nic_channel, HostId endpoint) const {
   const NodeId at = ends[nic_channel].node();
   if (ends[nic_channel].is_host()) return at == topology.host(endpoint);
@@ -398,6 +416,14 @@ std::uint64_t Channels::max_queue_bytes(ChannelId c) const { return backlog_byte
 std::uint64_t Channels::unsent_bytes(ChannelId c, Time now) const {
   const std::uint64_t unsent = backlog_bytes(c, std::max<std::int64_t>(0, hot[c].free_at_ps - now.ps()));
   return std::min(unsent, hot[c].bytes);
+}
+
+// What has a departure keeps it, whatever the rate is by then.
+Time Channels::busy(ChannelId c, Time now) const {
+  if (!busy_times_.any()) return cold[c].rate.serialization(hot[c].bytes - unsent_bytes(c, now));
+  const Time ahead = Time::ps(std::max<std::int64_t>(hot[c].free_at_ps - now.ps(), 0));
+  const Time all = busy_times_.busy(c, cold[c].rate, hot[c].bytes);
+  return all - std::min(all, ahead);
 }
 
 std::uint64_t Channels::queue_bytes(ChannelId c, Time now) const {

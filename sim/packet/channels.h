@@ -11,6 +11,7 @@
 #include "sim/packet/ids.h"
 #include "sim/packet/link_changes.h"
 #include "sim/packet/queues/queues.h"
+#include "sim/results/busy_times.h"
 #include "sim/routing/nics/nic_network.h"
 #include "sim/routing/table/routing_table.h"
 #include "topologies/analysis/partition.h"
@@ -154,6 +155,10 @@ class Channels {
   // REQUIRES: packets > 0.
   PathTimes path_times(ChannelId nic_channel, HostId destination_host, std::uint32_t entropy,
                        std::uint32_t bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
+  // Gives how much longer so many bytes take on the built-in rule's path at the rates of the moment than at
+  // those that links were built with; nothing if a link is down there.
+  Time slowed_by(ChannelId nic_channel, HostId destination_host, std::uint32_t entropy,
+                 std::uint64_t bytes) const;
 
   // Packets lost in the queue of a channel and on its wire. REQUIRES: no partition runs.
   std::uint64_t drops(ChannelId c) const { return cold[c].drops + cold[opposite(c)].lost_coming_in; }
@@ -162,6 +167,9 @@ class Channels {
   // remains of the packet being sent. REQUIRES: all events before `now` executed, here and below.
   std::uint64_t unsent_bytes(ChannelId c, Time now) const;
   std::uint64_t queue_bytes(ChannelId c, Time now) const;
+  // How long the wire was occupied up to then.
+  Time busy(ChannelId c, Time now) const;
+  Bandwidth highest_rate(ChannelId c) const { return busy_times_.highest(c, cold[c].rate); }
   // The longest any queue can make a packet wait; NIC queues aside.
   Time longest_queue() const { return longest_queue_; }
 
@@ -210,6 +218,7 @@ class Channels {
   std::vector<PortId> end_ports;     // of the node at its end: where the cable's other direction leaves
   std::vector<std::uint64_t> salts;  // by vertex
   std::uint32_t reroutes = 0;        // so far
+  std::uint32_t link_changes = 0;    // likewise
   bool degraded = false;             // some link is or was down: look before you forward
   bool undisturbed = false;          // links never change, and no policy looks at queues
   bool links_change = false;         // at some time of the run
@@ -258,6 +267,7 @@ class Channels {
   std::vector<bool> down_links_;
   std::uint32_t packet_bytes_ = 0;  // of a full one on the wire
   std::vector<double> rate_shares_;
+  results::BusyTimes busy_times_;
   bool stamps_ = false;
   const std::uint64_t seed_;
   Time longest_queue_;

@@ -226,24 +226,42 @@ Channels::PathTimes Connections::path_times(const Connection& connection, NicId 
                                    shape.last_bytes + config.header_bytes);
 }
 
+bool Connections::spreads() const {
+  const TransportSetup& setup = side_.setup;
+  return setup.config.nic_choice == NicChoice::kSpray || setup.make_selector ||
+         setup.policy.make_plan != nullptr;
+}
+
+// Those of its source that it leaves by.
+std::span<const ChannelId> Connections::nics_of(const Connection& connection) {
+  const Hosts& hosts = side_.hosts;
+  const bool sprays = side_.setup.config.nic_choice == NicChoice::kSpray;
+  const NicId first{sprays ? hosts.first_nic[connection.source] : connection.nic};
+  const NicId end{sprays ? hosts.first_nic[connection.source + 1] : connection.nic + 1};
+  ideal_nics_.clear();
+  for (NicId nic = first; nic < end; ++nic) ideal_nics_.push_back(hosts.nics[nic].channel);
+  return ideal_nics_;
+}
+
+Time Connections::slowed_by(const Connection& connection, std::uint64_t bytes) {
+  if (spreads()) return least_times_.slowed_by(nics_of(connection), HostId(connection.target), bytes);
+  return side_.channels.slowed_by(side_.hosts.nics[connection.nic].channel, HostId(connection.target),
+                                  connection.entropy, bytes);
+}
+
 // Gives the time of a message alone in the network, over the paths that its packets really use.
 Time Connections::ideal_time(const Connection& connection, const Shape& shape,
                              const Channels::PathTimes& path) {
   const PacketConfig& config = side_.setup.config;
-  const Hosts& hosts = side_.hosts;
-  const bool sprays = config.nic_choice == NicChoice::kSpray;
-  if (!sprays && !side_.setup.make_selector && side_.setup.policy.make_plan == nullptr) {
-    return path.one_way;
-  }
-  const NicId first{sprays ? hosts.first_nic[connection.source] : connection.nic};
-  const NicId end{sprays ? hosts.first_nic[connection.source + 1] : connection.nic + 1};
-  ideal_nics_.clear();
+  if (!spreads()) return path.one_way;
   std::uint32_t hops = path.hops;
-  for (NicId nic = first; nic < end; ++nic) {
-    ideal_nics_.push_back(hosts.nics[nic].channel);
-    if (nic != connection.nic) hops = std::min(hops, path_times(connection, nic, shape).hops);
+  if (config.nic_choice == NicChoice::kSpray) {
+    const NicId end{side_.hosts.first_nic[connection.source + 1]};
+    for (NicId nic{side_.hosts.first_nic[connection.source]}; nic < end; ++nic) {
+      if (nic != connection.nic) hops = std::min(hops, path_times(connection, nic, shape).hops);
+    }
   }
-  return least_times_.one_way(ideal_nics_, HostId(connection.target), hops,
+  return least_times_.one_way(nics_of(connection), HostId(connection.target), hops,
                               config.mtu_bytes + config.header_bytes, shape.packets,
                               shape.last_bytes + config.header_bytes);
 }
@@ -285,10 +303,16 @@ FlowStart Connections::start(const Message& message, std::uint32_t number) {
   if (cold.first_untold == kNoMessage) cold.first_untold = added;
 
   if (!opens) one_way = ideal_time(connection, shape, path_times(connection, connection.nic, shape));
-  // What a send buffer takes is not acknowledged yet when its sender is told.
-  if (config.connections.send_buffer_bytes == 0) {
-    messages_[added].message.alone_ps = static_cast<float>((one_way + config.host_one_way()).ps());
+  // Ideals are those of links as they were built; what bounds a message are links as they are.
+  Time alone = one_way + config.host_one_way();
+  if (side_.channels.degraded) [[unlikely]] {
+    const std::uint64_t on_wire = message.bytes + std::uint64_t{shape.packets} * config.header_bytes;
+    alone += slowed_by(connection, on_wire);
   }
+  Message to_come = message;
+  to_come.alone_ps = static_cast<float>(alone.ps());
+  // What a send buffer takes is not acknowledged yet when its sender is told.
+  if (config.connections.send_buffer_bytes == 0) messages_[added].message.alone_ps = to_come.alone_ps;
   return {.receive_slot = connection.receive_slot,
           .send_slot = slot,
           .flow_number = connection.number,
@@ -299,7 +323,7 @@ FlowStart Connections::start(const Message& message, std::uint32_t number) {
           .sender = side_.hosts.endpoint_of(connection.source, connection.nic),
           .reply_nic = connection.reply_nic,
           .opens = opens,
-          .message = message};
+          .message = to_come};
 }
 
 std::uint64_t Connections::acknowledged_bytes(const Connection& connection) const {

@@ -90,6 +90,11 @@ class Connections {
   Shape shape_of(std::uint64_t bytes) const;
   [[noreturn]] void refuse(std::uint64_t bytes) const;
   Channels::PathTimes path_times(const Connection& connection, NicId nic, const Shape& shape) const;
+  // Are its packets' ways not the built-in rule's from one NIC?
+  bool spreads() const;
+  std::span<const ChannelId> nics_of(const Connection& connection);
+  // How much longer the message takes alone as links are now rather than as they were built.
+  Time slowed_by(const Connection& connection, std::uint64_t bytes);
   Time ideal_time(const Connection& connection, const Shape& shape, const Channels::PathTimes& path);
   bool rides_along(const Message& message, const congestion::Recovery& recovery) const;
   // Where it opens one, also what the message takes alone from its first bit to its last.
@@ -131,7 +136,7 @@ class Connections {
   std::vector<ReceiveSlots> receive_slots_;
   congestion::RingPool rings_;
   std::vector<std::uint32_t> losses_;
-  std::vector<ChannelId> ideal_nics_;  // these two serve ideal_time()
+  std::vector<ChannelId> ideal_nics_;  // these two serve ideal_time() and slowed_by()
   LeastTimes least_times_;
   std::vector<SentMessage> sent_;
   std::uint64_t live_ = 0;

@@ -135,4 +135,62 @@ Bandwidth LeastTimes::least_step(std::span<const ChannelId> nic_channels, HostId
   return Bandwidth::bps(least_bps);
 }
 
+void LeastTimes::Rates::add(const Channels& channels, ChannelId c) {
+  built_bps += channels.topology.channels()[c].rate.bps();
+  if (!(channels.hot[c].flags & kDown)) now_bps += channels.cold[c].rate.bps();
+}
+
+void LeastTimes::Rates::keep_least(const Rates& other) {
+  built_bps = std::min(built_bps, other.built_bps);
+  now_bps = std::min(now_bps, other.now_bps);
+}
+
+Time LeastTimes::slowed_by(std::span<const ChannelId> nic_channels, HostId destination_host,
+                           std::uint64_t bytes) {
+  if (std::exchange(changes_, channels_.link_changes) != channels_.link_changes) known_rates_.clear();
+  const topologies::Topology& topology = channels_.topology;
+  const auto host = topology.host(destination_host);
+  const auto cables = topology.out_channels(host);
+  const std::uint32_t end = cables.size() == 1 ? topology.channels()[cables[0]].to : host;
+  Rates first, last, middle;
+  for (const ChannelId c : nic_channels) first.add(channels_, c);
+  for (const std::uint32_t c : cables) last.add(channels_, opposite(ChannelId(c)));
+  first.keep_least(last);
+  for (const ChannelId c : nic_channels) {
+    if (channels_.ends[c].is_host()) continue;
+    const NodeId from = channels_.ends[c].node();
+    const auto [place, fresh] = known_rates_.try_emplace(std::uint64_t{from} << 32 | end);
+    if (fresh) place->second = least_rates(from, destination_host);
+    middle.built_bps += std::min(place->second.built_bps, first.built_bps);
+    middle.now_bps += std::min(place->second.now_bps, first.built_bps);
+  }
+  if (middle.built_bps > 0) first.keep_least(middle);
+  if (first.now_bps == 0) return {};
+  return Bandwidth::bps(first.now_bps).serialization(bytes) -
+         Bandwidth::bps(first.built_bps).serialization(bytes);
+}
+
+// Looks at the steps between the switch and the last cables. Without any they are beyond what hosts send.
+LeastTimes::Rates LeastTimes::least_rates(NodeId from, HostId destination_host) {
+  Rates least{.built_bps = INT64_MAX, .now_bps = INT64_MAX};
+  for (step_.assign(1, from);;) {
+    Rates rates;
+    next_step_.clear();
+    for (const NodeId at : step_) {
+      for (const std::uint32_t candidate : channels_.original_table.candidates(at, destination_host)) {
+        const ChannelId c{candidate};
+        if (channels_.ends[c].is_host()) continue;
+        rates.add(channels_, c);
+        next_step_.push_back(channels_.ends[c].node());
+      }
+    }
+    if (next_step_.empty()) return least;
+    least.keep_least(rates);
+    std::ranges::sort(next_step_);
+    const auto repeated = std::ranges::unique(next_step_);
+    next_step_.erase(repeated.begin(), repeated.end());
+    std::swap(step_, next_step_);
+  }
+}
+
 }  // namespace weft::sim::packet

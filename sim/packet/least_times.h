@@ -21,6 +21,9 @@ class LeastTimes {
   // wire.
   Time one_way(std::span<const ChannelId> nic_channels, HostId destination_host, std::uint32_t hops,
                std::uint32_t packet_bytes, std::uint32_t packets, std::uint32_t last_bytes);
+  // Gives how much longer so many bytes take on all shortest paths together at the rates of the moment than
+  // at those that links were built with; nothing if they can't pass. No partition changes rates meanwhile.
+  Time slowed_by(std::span<const ChannelId> nic_channels, HostId destination_host, std::uint64_t bytes);
 
  private:
   // Between the switch at a NIC's end and the last cable: the delay, and what a byte takes where switches
@@ -41,12 +44,21 @@ class LeastTimes {
   Middle search(NodeId from, HostId destination_host, std::uint32_t packet_bytes);
   std::int64_t delay_ps(ChannelId c) const;
   Bandwidth least_step(std::span<const ChannelId> nic_channels, HostId destination_host);
+  // What the links of a step carry together, as they were built and as they are.
+  struct Rates {
+    std::int64_t built_bps = 0, now_bps = 0;
+    void add(const Channels& channels, ChannelId c);
+    void keep_least(const Rates& other);
+  };
+  Rates least_rates(NodeId from, HostId destination_host);
 
   const Channels& channels_;
   std::vector<Reached> here_, next_;
   std::vector<NodeId> step_, next_step_;
   // By the first switch, and by the last where that is the only one of the destination, else by this.
   std::unordered_map<std::uint64_t, Middle> known_;
+  std::unordered_map<std::uint64_t, Rates> known_rates_;  // likewise, after so many changes of links
+  std::uint32_t changes_ = 0;
 };
 
 }  // namespace weft::sim::packet

@@ -460,7 +460,8 @@ void PacketNetwork::link_states(Time now, std::span<const std::uint32_t> links,
   for (std::size_t i = 0; i < links.size(); ++i) {
     const ChannelId channel{links[i]};
     states[i] = {.bytes = channels_.hot[channel].bytes - channels_.unsent_bytes(channel, now),
-                 .queue_bytes = channels_.queue_bytes(channel, now)};
+                 .queue_bytes = channels_.queue_bytes(channel, now),
+                 .busy = channels_.busy(channel, now)};
   }
 }
 
@@ -546,12 +547,13 @@ std::vector<results::Link> PacketNetwork::links() const {
     links.push_back({.from = topology_.node(channels[c].from).name,
                      .to = topology_.node(channels[c].to).name,
                      .rate = channels[c].rate,
+                     .highest = channels_.highest_rate(c),
                      .bytes = bytes,
                      .packets = channels_.hot[c].packets,
                      .drops = channels_.drops(c),
                      .ecn_marks = channels_.cold[c].marks,
                      .max_queue_bytes = channels_.max_queue_bytes(c),
-                     .busy = channels[c].rate.serialization(bytes),
+                     .busy = channels_.busy(c, cut_off_),
                      .leaves_host = topology_.node(channels[c].from).kind == topologies::NodeKind::kHost});
   }
   return links;

@@ -329,7 +329,6 @@ void ReceivingSide::complete_messages(Key key) {
     }
     const std::uint32_t index = connection.first_message;
     IncomingMessage incoming = messages_[index];
-    incoming.message.alone_ps = static_cast<float>(incoming.ideal.ps());
     connection.first_message = incoming.next;
     connection.message_end = incoming.next == kNone ? incoming.end : messages_[incoming.next].end;
     unused_messages_.push_back(index);

@@ -19,6 +19,7 @@ bool CpuWork::goes_on_with_calc(RankState& rank, std::uint32_t index) {
   const Time more = lost(rank, cpu);
   if (more == Time()) return false;
   rank.compute = after(rank.compute, more);
+  overlap_->count(index, more);
   overlap_->begin_calc(local_of(rank), index, with_.work.now());
   schedule_done(rank, cpu, more);
   return true;

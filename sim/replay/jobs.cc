@@ -20,6 +20,7 @@ void add(results::Rank& sum, const results::Rank& run) {
   sum.host = run.host;
   sum.finish = std::max(sum.finish, run.finish);
   sum.compute = after(sum.compute, run.compute);
+  sum.slowed = after(sum.slowed, run.slowed);
   sum.overhead = after(sum.overhead, run.overhead);
   sum.waiting = after(sum.waiting, run.waiting);
   sum.messages_sent += run.messages_sent;

@@ -18,7 +18,10 @@ class Overlap {
  public:
   // `slowdown`: 1 or more. Ranks and cpus go by their numbers in a share.
   Overlap(double slowdown, std::size_t ranks, std::size_t cpus)
-      : lost_(static_cast<std::uint64_t>((1 - 1 / slowdown) * kOne + 0.5)), ranks_(ranks), seen_(cpus) {}
+      : lost_(static_cast<std::uint64_t>((1 - 1 / slowdown) * kOne + 0.5)),
+        ranks_(ranks),
+        seen_(cpus),
+        sum_(cpus) {}
 
   // A collective begins, or has ended, at a rank.
   void begin(std::uint32_t rank, Time now) {
@@ -29,6 +32,9 @@ class Overlap {
     UnderWay& own = ranks_[rank];
     if (--own.count == 0) own.all += now - own.since;
   }
+  // A cpu has gone on for so long with what was lost; in all.
+  void count(std::uint32_t cpu, Time lost) { sum_[cpu] += lost; }
+  Time lost_by(std::uint32_t cpu) const { return sum_[cpu]; }
   // A cpu of the rank begins a calc, or goes on with it for what was lost.
   void begin_calc(std::uint32_t rank, std::uint32_t cpu, Time now) { seen_[cpu] = all(rank, now); }
   // What was lost since then; zero: the calc has ended.
@@ -38,7 +44,7 @@ class Overlap {
     return lost < Time::ns(1) ? Time() : lost;
   }
   std::uint64_t memory_bytes() const {
-    return ranks_.capacity() * sizeof(UnderWay) + seen_.capacity() * sizeof(Time);
+    return ranks_.capacity() * sizeof(UnderWay) + (seen_.capacity() + sum_.capacity()) * sizeof(Time);
   }
 
  private:
@@ -58,6 +64,7 @@ class Overlap {
   std::uint64_t lost_;  // of a time beside collectives, times 2^kBits
   std::vector<UnderWay> ranks_;
   std::vector<Time> seen_;  // by cpu: all() when its calc began
+  std::vector<Time> sum_;   // by cpu: what was lost
 };
 
 }  // namespace weft::sim

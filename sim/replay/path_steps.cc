@@ -51,11 +51,12 @@ void PathSteps::learn(Step& step, const goal::Op& op) {
 }
 
 void PathSteps::at_message(Place place, std::uint32_t index, const results::CriticalPath& path,
-                           std::uint32_t from, std::uint32_t to) {
+                           std::uint32_t from, std::uint32_t to, bool is_handshake) {
   at(place, index);
   set(slot(place, index), kNone);
   const std::uint32_t step = make(path, to);
   steps_[step].from = from;
+  steps_[step].is_handshake = is_handshake;
   set_now(step);
 }
 
@@ -103,7 +104,7 @@ results::PathShares PathSteps::shares(const goal::ProgramFacts& program) const {
     spent.time += time;
     if (of.kind == goal::OpKind::kCollective) {
       spent.count += calls.emplace(program.collectives[of.peer].comm, of.tag).second ? 1 : 0;
-    } else {
+    } else if (!step.is_handshake) {
       spent.count += is_message == (of.kind != goal::OpKind::kCalc) ? 1 : 0;
     }
     const Time on_links = step.path.bandwidth + step.path.queueing - before.bandwidth - before.queueing;

@@ -26,7 +26,7 @@ class PathSteps {
   void at(Place place, std::uint32_t index) { set_now(slot(place, index)); }
   // It is a message from one rank to another that has left with the chain kept here, `path` included.
   void at_message(Place place, std::uint32_t index, const results::CriticalPath& path, std::uint32_t from,
-                  std::uint32_t to);
+                  std::uint32_t to, bool is_handshake);
   // What the message is of, if that was not known.
   void settle(const goal::Op& op);
 
@@ -46,6 +46,7 @@ class PathSteps {
     std::uint32_t uses = 0;  // by steps that follow it, and by places
     std::uint32_t rank = 0, from = kNone;
     bool is_known = false;  // what it is of
+    bool is_handshake = false;
     goal::OpKind kind = goal::OpKind::kCalc;
     std::uint32_t peer = 0, comm = 0, tag = 0;  // as in goal::Op
   };

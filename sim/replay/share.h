@@ -57,6 +57,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void fill(std::uint32_t rank, results::CpuTimes& times) const {
     const RankState& state = ranks_[local_[rank]];
     trails_->fill(state, state.finish - plan_.place.start, times);
+    times.slowed = overlap_ && state.cpus > 0 ? overlap_->lost_by(state.first_cpu) : Time();
   }
   void on_sent(const Message& message) override;
   void on_delivered(const Message& message) override;

@@ -53,6 +53,9 @@ results::Rank ReplayShare::result(std::uint32_t rank) const {
   row.finish = state.finish;
   row.compute = state.compute;
   row.overhead = state.overhead;
+  for (std::uint32_t cpu = 0; overlap_ && cpu < state.cpus; ++cpu) {
+    row.slowed += overlap_->lost_by(state.first_cpu + cpu);
+  }
   // Work after the last operation that finished (in a replay that stopped short) is no part of the finish.
   const __int128 waiting =
       static_cast<__int128>(std::max(state.finish - plan_.place.start, Time()).ps()) * state.cpus -

@@ -39,14 +39,15 @@ void Trails::at_message(std::uint32_t local, const Message& message, bool is_han
     now_.queueing += taken - latency - bandwidth;
   }
   if (steps_) [[unlikely]]
-    note_message(PathSteps::Place::kMessage, message.trail, message);
+    note_message(PathSteps::Place::kMessage, message.trail, message, is_handshake);
   free_.push_back(message.trail);
   if (free_.size() > 3 * TrailRecords::kAtATime) records_.give_back(free_);
 }
 
-void Trails::note_message(PathSteps::Place place, std::uint32_t index, const Message& message) {
+void Trails::note_message(PathSteps::Place place, std::uint32_t index, const Message& message,
+                          bool is_handshake) {
   const wire::Ends ends = wire::ends_of(message);
-  steps_->at_message(place, index, now_, ends.source, ends.destination);
+  steps_->at_message(place, index, now_, ends.source, ends.destination, is_handshake);
 }
 
 void Trails::at_sent(std::uint32_t task, const Message& message, Time now) {
@@ -62,7 +63,7 @@ void Trails::at_sent(std::uint32_t task, const Message& message, Time now) {
   now_.bandwidth += bytes;
   now_.latency += latency;
   now_.queueing += taken - bytes - latency;
-  if (steps_) note_message(PathSteps::Place::kTask, task, message);
+  if (steps_) note_message(PathSteps::Place::kTask, task, message, false);
 }
 
 std::uint32_t Trails::leave(std::uint32_t local, std::uint64_t bytes, Time now) {

@@ -156,7 +156,7 @@ class Trails {
   std::size_t place(const RankState& rank, std::uint8_t of) const {
     return std::size_t{local_[rank.view.rank()]} * classes_.names().size() + of;
   }
-  void note_message(PathSteps::Place place, std::uint32_t index, const Message& message);
+  void note_message(PathSteps::Place place, std::uint32_t index, const Message& message, bool is_handshake);
   void add_pause(const RankState& rank, Time now);
   Time computed(const RankState& rank, Time now) const;
   void add_overhead(std::vector<results::CriticalPath>& paths, std::uint32_t index, Time duration);

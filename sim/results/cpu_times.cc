@@ -8,6 +8,7 @@ namespace weft::results {
 CpuTimes& CpuTimes::operator+=(const CpuTimes& run) {
   compute += run.compute;
   overhead += run.overhead;
+  slowed += run.slowed;
   idle += run.idle;
   for (const CommunicationTime& more : run.communication) {
     auto own = std::ranges::find(communication, more.name, &CommunicationTime::name);
@@ -37,6 +38,7 @@ void CpuTimesOfRanks::add(const CpuTimes& rank) {
   ++ranks_;
   compute_ += rank.compute.ps();
   overhead_ += rank.overhead.ps();
+  slowed_ += rank.slowed.ps();
   idle_ += rank.idle.ps();
   for (std::size_t i = 0; i < classes_.size() && i < rank.communication.size(); ++i) {
     const CommunicationTime& own = rank.communication[i];
@@ -50,8 +52,11 @@ void CpuTimesOfRanks::add(const CpuTimes& rank) {
 
 CpuTimes CpuTimesOfRanks::together() const {
   if (ranks_ == 0) return {};
-  CpuTimes all{
-      .compute = mean(compute_), .overhead = mean(overhead_), .idle = mean(idle_), .communication = {}};
+  CpuTimes all{.compute = mean(compute_),
+               .overhead = mean(overhead_),
+               .slowed = mean(slowed_),
+               .idle = mean(idle_),
+               .communication = {}};
   for (std::size_t i = 0; i < classes_.size(); ++i) {
     CommunicationTime one = classes_[i];
     if (one.exposed_most == Time() && one.hidden_most == Time()) continue;

@@ -28,6 +28,7 @@ struct CommunicationTime {
 // for rounding.
 struct CpuTimes {
   Time compute, overhead;
+  Time slowed;                                   // of compute: what it took longer beside collectives
   Time idle;                                     // it waits for other cpus of the rank that compute
   std::vector<CommunicationTime> communication;  // the most exposed first
 
@@ -53,7 +54,7 @@ class CpuTimesOfRanks {
   Time mean(Sum sum) const { return Time::ps(static_cast<std::int64_t>(sum / ranks_)); }
 
   std::int64_t ranks_ = 0;
-  Sum compute_ = 0, overhead_ = 0, idle_ = 0;
+  Sum compute_ = 0, overhead_ = 0, slowed_ = 0, idle_ = 0;
   std::vector<CommunicationTime> classes_;  // names and the most of any rank
   std::vector<OfClass> sums_;
 };

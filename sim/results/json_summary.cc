@@ -91,6 +91,7 @@ void add_communication(const Report& report, const Job& job, nlohmann::ordered_j
     exposed[one.name]["unsent_share"] = share_of_runtime(job, one.unsent_mean);
     if (one.has_collectives) hidden[one.name] = times(one.hidden_mean, one.hidden_most);
   }
+  if (job.overlap_slowdown > 1) json["overlap_slowdown"] = job.overlap_slowdown;
   json["exposed_communication"] = std::move(exposed);
   json["hidden_communication"] = std::move(hidden);
   json["first_cpu"] = {{"compute_share", share_of_runtime(job, job.cpu_times->compute)},

@@ -21,7 +21,8 @@ struct PathShares {
   };
   struct Spent {
     Time time;
-    std::uint64_t count = 0;  // calcs, messages; of collectives the calls, each once however often it is met
+    std::uint64_t count = 0;  // calcs, messages; without handshakes; of collectives the calls, each once
+                              // however often it is met
   };
   std::map<std::uint32_t, Time> ranks;  // what a rank does, and messages on their way to it
   std::map<Activity, Spent> activities;

@@ -15,12 +15,13 @@ namespace weft::results {
 
 // One direction of a cable (a row of links.csv).
 struct Link {
-  std::string from, to;  // node names
-  Bandwidth rate;
+  std::string from, to;                  // node names
+  Bandwidth rate;                        // that it was built with
+  Bandwidth highest;                     // of the rates that it had in the run, as faults change it
   std::uint64_t bytes = 0, packets = 0;  // put on the wire, headers and ACKs included
   std::uint64_t drops = 0, ecn_marks = 0;
   std::uint64_t max_queue_bytes = 0;
-  Time busy;                 // time the wire was occupied
+  Time busy;                 // time the wire was occupied, each byte at its time's rate
   bool leaves_host = false;  // host to switch, or to another host
 };
 
@@ -29,6 +30,7 @@ struct Rank {
   std::uint32_t rank = 0, job = 0, host = 0;
   Time finish;    // end of its last operation
   Time compute;   // cpu time in calc operations, all cpus
+  Time slowed;    // of compute: what it took longer beside collectives
   Time overhead;  // cpu time in sending and receiving, all cpus
   Time waiting;   // the rest, until the finish
   std::uint64_t messages_sent = 0, messages_received = 0;

@@ -51,6 +51,7 @@ struct Job {
   std::optional<PathShares> path_shares;  // likewise, where it was asked for
   std::optional<CpuTimes> cpu_times;      // likewise
   double compute_scale = 1;
+  double overlap_slowdown = 1;     // its calcs took so many times as long beside collectives of their rank
   double tokens = 0;               // that one run of its graph trains on; 0: not known
   goal::NotReplayed not_replayed;  // what its graph lacks of the program traced
 };
@@ -73,6 +74,12 @@ struct JobLink {
 struct NicUse {
   std::uint32_t nics = 0, hosts = 0, least = 0, most = 0;
   double mean = 0;
+};
+
+// How long a fault kept a link down in the course of a run.
+struct Outage {
+  std::string link;  // "leaf 0 / spine 0"
+  Time down;
 };
 
 struct Report {
@@ -102,6 +109,7 @@ struct Report {
   std::uint64_t ops = 0, executed_ops = 0;
   std::uint64_t messages = 0, bytes = 0;  // sent by ranks, those inside collectives included
   NetworkTotals network_totals;
+  std::vector<Outage> outages;                 // the longest first
   std::uint64_t faults = 0, link_changes = 0;  // in the scenario; changes of links by them up to the makespan
   std::uint32_t hosts = 0;                  // of the machine; those that jobs need where there is no topology
   std::vector<std::uint32_t> failed_hosts;  // numbers, ascending: no job gets them

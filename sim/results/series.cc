@@ -1,16 +1,18 @@
 #include "sim/results/series.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft::results {
 
-Series::Series(Time interval, const std::vector<Link>& links, SeriesSink& sink)
-    : interval_(interval), next_(interval), bytes_(links.size()), states_(links.size()), sink_(sink) {
-  for (const Link& link : links) {
-    numbers_.push_back(link.number);
-    rates_.push_back(link.rate);
-  }
-}
+Series::Series(Time interval, std::vector<std::uint32_t> links, SeriesSink& sink)
+    : interval_(interval),
+      next_(interval),
+      numbers_(std::move(links)),
+      bytes_(numbers_.size()),
+      busy_(numbers_.size()),
+      states_(numbers_.size()),
+      sink_(sink) {}
 
 void Series::advance(Time time, const SeriesSource& source) {
   while (next_ <= time) {
@@ -41,16 +43,17 @@ void Series::take(Time end, const SeriesSource& source) {
   network_ = now;
   source.link_states(end, numbers_, states_);
   samples_.clear();
-  const double seconds = (end - begin_).seconds();
+  const Time span = end - begin_;
   for (std::size_t i = 0; i < numbers_.size(); ++i) {
     // A queue known by its time is rounded to bytes, so the count may seem to step back by one.
     const std::uint64_t sent = std::max(states_[i].bytes, bytes_[i]) - bytes_[i];
+    const Time busy = std::max(states_[i].busy, busy_[i]) - busy_[i];
     bytes_[i] += sent;
+    busy_[i] += busy;
     if (sent == 0 && states_[i].queue_bytes == 0) continue;
-    const double most = seconds * static_cast<double>(rates_[i].bps());
     samples_.push_back({.link = numbers_[i],
                         .bytes = sent,
-                        .utilization = most > 0 ? 8.0 * static_cast<double>(sent) / most : 0,
+                        .utilization = span > Time() ? busy.seconds() / span.seconds() : 0,
                         .queue_bytes = states_[i].queue_bytes});
   }
   const bool nothing = samples_.empty() && network.packets_in_flight == 0 && network.packets_injected == 0 &&

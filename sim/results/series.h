@@ -16,6 +16,7 @@ namespace weft::results {
 struct LinkState {
   std::uint64_t bytes = 0;        // put on the wire since the start of the run
   std::uint64_t queue_bytes = 0;  // waiting, with what remains of the packet being sent
+  Time busy;                      // the wire was occupied since the start of the run
 };
 // Counts since the start of the run, ACKs included.
 struct NetworkState {
@@ -38,7 +39,7 @@ class SeriesSource {
 struct LinkSample {
   std::uint32_t link = 0;
   std::uint64_t bytes = 0;        // put on the wire in the interval
-  double utilization = 0;         // bytes / what the link can carry in the interval
+  double utilization = 0;         // part of the interval in which the wire was occupied
   std::uint64_t queue_bytes = 0;  // at its end
 };
 // One interval of the network.
@@ -74,12 +75,8 @@ void fill_sample(Time end, const NetworkSample& sample, Row& row);
 // Memory: 64 bytes for each link looked at, whatever the length of the run.
 class Series {
  public:
-  struct Link {
-    std::uint32_t number = 0;
-    Bandwidth rate;
-  };
-  // REQUIRES: interval > 0. The sink is not owned.
-  Series(Time interval, const std::vector<Link>& links, SeriesSink& sink);
+  // `links`: by number. REQUIRES: interval > 0. The sink is not owned.
+  Series(Time interval, std::vector<std::uint32_t> links, SeriesSink& sink);
 
   // The end of the interval under way: no event at or after it may be executed before advance() was called.
   Time next() const { return next_; }
@@ -108,8 +105,8 @@ class Series {
 
   Time interval_, begin_, next_;
   std::vector<std::uint32_t> numbers_;
-  std::vector<Bandwidth> rates_;
   std::vector<std::uint64_t> bytes_;  // at the last sample
+  std::vector<Time> busy_;            // likewise
   std::vector<LinkState> states_;
   std::vector<LinkSample> samples_;
   NetworkState network_;  // at the last sample

@@ -339,6 +339,30 @@ std::vector<LinkChange> plan_faults(const Scenario& resolved, const Topology& to
   return changes;
 }
 
+std::vector<results::Outage> outages(const topologies::Topology& topology,
+                                     std::span<const LinkChange> changes, Time until) {
+  struct Down {
+    Time since = Time::max(), all;
+  };
+  std::map<std::uint32_t, Down> links;
+  for (const LinkChange& change : changes) {
+    if (change.at >= until) break;
+    Down& down = links[change.link];
+    if (down.since != Time::max()) down.all += change.at - down.since;
+    down.since = change.rate_share == 0 ? change.at : Time::max();
+  }
+  std::vector<results::Outage> list;
+  for (auto& [link, down] : links) {
+    if (down.since != Time::max()) down.all += until - down.since;
+    if (down.all == Time()) continue;
+    const topologies::Channel& channel = topology.channels()[2 * link];
+    list.push_back(
+        {fmt::format("{} / {}", topology.node(channel.from).name, topology.node(channel.to).name), down.all});
+  }
+  std::ranges::stable_sort(list, std::ranges::greater(), &results::Outage::down);
+  return list;
+}
+
 std::vector<std::string> cut_off_hosts(const topologies::Topology& topology,
                                        std::span<const LinkChange> changes, Time until) {
   std::map<std::uint32_t, Time> down;  // since when

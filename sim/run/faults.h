@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/core/link_change.h"
+#include "sim/results/report.h"
 #include "sim/scenario/scenario.h"
 #include "topologies/graph/topology.h"
 
@@ -23,5 +24,8 @@ std::vector<LinkChange> plan_faults(const Scenario& resolved, const topologies::
 // names one of them.
 std::vector<std::string> cut_off_hosts(const topologies::Topology& topology,
                                        std::span<const LinkChange> changes, Time until);
+// The links that are down for some time before then, the longest first.
+std::vector<results::Outage> outages(const topologies::Topology& topology,
+                                     std::span<const LinkChange> changes, Time until);
 
 }  // namespace weft::sim

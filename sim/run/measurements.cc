@@ -12,12 +12,12 @@
 namespace weft::sim {
 namespace {
 
-std::vector<results::Series::Link> select_links(const SinkRequest& request) {
+std::vector<std::uint32_t> select_links(const SinkRequest& request) {
   const topologies::Topology& topology = *request.topology;
   const auto& channels = topology.channels();
   const std::vector<std::string> patterns = split(request.output().sample_links);
   std::vector<bool> used(patterns.size());
-  std::vector<results::Series::Link> links;
+  std::vector<std::uint32_t> links;
   std::string name;
   for (std::uint32_t c = 0; c < channels.size(); ++c) {
     const topologies::Node& from = topology.node(channels[c].from);
@@ -31,7 +31,7 @@ std::vector<results::Series::Link> select_links(const SinkRequest& request) {
       used[i] = true;
       chosen = true;
     }
-    if (chosen) links.push_back({c, channels[c].rate});
+    if (chosen) links.push_back(c);
   }
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     if (used[i]) continue;

@@ -154,6 +154,7 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
     row.start = progress.start;
     row.finish = progress.finish;
     row.runs = progress.runs;
+    row.overlap_slowdown = jobs_[job].hosts.overlap_slowdown;
     row.first_channel = progress.first_channel;
     if (progress.collectives_differ) tell_differing(jobs_[job], jobs_.size() > 1, report.warnings);
     row.path = progress.path;

@@ -16,9 +16,12 @@ namespace {
 constexpr std::array<std::string_view, 5> kLatencies = {"L", "send_delay", "receive_delay", "host_delay",
                                                         "local_latency"};
 
-void scale(const ModuleInfo& info, ModuleChoice& choice, std::string_view name, double factor) {
+// `sets`: also where the choice leaves the default.
+void scale(const ModuleInfo& info, ModuleChoice& choice, std::string_view name, double factor,
+           bool sets = true) {
   const auto spec = std::ranges::find(info.parameters, name, &ParameterSpec::name);
   if (spec == info.parameters.end() || factor == 1) return;
+  if (!sets && !choice.given.contains(std::string(name))) return;
   const Parameters parameters(info, choice);
   std::string& value = choice.given[std::string(name)];
   if (spec->type == ParameterType::kTime) {
@@ -55,7 +58,11 @@ Scenario changed(const Scenario& resolved, const WhatIf& what_if) {
   if (what_if.overheads == 0 && profile != scenario.collectives.given.end()) {
     profile->second = without_gpu_costs(profile->second);
   }
-  for (Job& job : scenario.jobs) job.compute_scale *= what_if.compute;
+  scale(hosts_section(), scenario.hosts, "reduction_per_byte", what_if.compute);
+  for (Job& job : scenario.jobs) {
+    job.compute_scale *= what_if.compute;
+    scale(hosts_section(), job.hosts, "reduction_per_byte", what_if.compute, false);
+  }
   put_in_one_partition(scenario);
   return scenario;
 }

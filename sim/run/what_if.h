@@ -9,9 +9,9 @@ namespace weft::sim {
 // Factors, 1: as it is.
 struct WhatIf {
   double rates = 1;      // of links, copies within a host, and LogGOPS's NICs
-  double latencies = 1;  // of links, switches and NICs, and LogGOPS's L
+  double latencies = 1;  // of links, switches, NICs and copies within a host, and LogGOPS's L
   double overheads = 1;  // of the cpu's times for messages, o and O; 0: of what NCCL's channels cost, too
-  double compute = 1;    // of the times of calcs
+  double compute = 1;    // of the times of calcs, and of combining received data
 
   bool operator==(const WhatIf&) const = default;
   bool changes_network() const { return rates != 1 || latencies != 1; }

@@ -1,5 +1,6 @@
 """weft explain: what it says of runs whose time is known in closed form, and what it refuses."""
 
+import csv
 import json
 import unittest
 
@@ -12,6 +13,10 @@ class Explain(WeftTest):
     def explain(self, *options, sim):
         self.weft("sim", *sim, "-q", "-o", "RUN")
         return json.loads(self.weft("explain", "RUN", "--json", *options).stdout)
+
+    def csv(self, name):
+        with open(self.folder / name, encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
 
     def test_shares_and_reruns_of_each_level(self):
         for network in (["--network", "flow", *TREE], TREE):
@@ -61,7 +66,9 @@ class Explain(WeftTest):
                                                "--topology", "scale_up:node=dgx_h100"])
         run = json.loads((self.folder / "RUN/summary.json").read_text(encoding="utf-8"))
         self.assertGreater(run["first_cpu"]["compute_share"], 0.1)
-        self.assertAlmostEqual(told["bounds"]["compute_ns"] / run["makespan_ns"], run["first_cpu"]["compute_share"], 3)
+        share = told["bounds"]["compute_ns"] / run["makespan_ns"]
+        self.assertLess(share, run["first_cpu"]["compute_share"])
+        self.assertGreater(share, run["first_cpu"]["compute_share"] / 1.16)
 
     def test_each_job_has_its_cause(self):
         told = self.explain(sim=["--job", "traffic=[alltoall:size=1MB,ranks=8],name=busy", "--job",
@@ -232,6 +239,100 @@ class Explain(WeftTest):
         self.assertTrue(any("timeouts" in remark for remark in told["remarks"]))
         self.assertTrue(any("capacity=auto" in remark for remark in told["remarks"]))
         self.assertEqual(self.explain(sim=["--traffic", "ping_pong:sizes=1000B,iterations=3,ranks=2", *TREE])["remarks"], [])
+
+    ONE_MESSAGE = "num_ranks 8\nrank 0 {\nl1: send 4000000b to 4\n}\n" + "".join(
+        f"rank {rank} {{\n{'l1: recv 4000000b from 0' if rank == 4 else ''}\n}}\n" for rank in range(1, 8))
+
+    def one_message(self, topology, *options):
+        (self.folder / "one.goal").write_text(self.ONE_MESSAGE)
+        told = self.explain(sim=["--goal", "one.goal", "--topology", "leaf_spine:leaves=2,spines=1,hosts_per_leaf=4," + topology, *options])
+        return told, told["jobs"][0]["where"]["links"][0]
+
+    def test_a_link_slowed_by_a_fault_is_as_one_built_so(self):
+        fault = ["--fault", "link=leaf 0 / spine 0,rate=0.1"]
+        for network in ([], ["--network", "flow"], ["--routing", "ecmp"]):
+            with self.subTest(network=network):
+                slowed, link = self.one_message("link=100Gbps", *network, *fault)
+                built, same = self.one_message("link=10Gbps,host_link=100Gbps", *network)
+                self.assertEqual((slowed["bound_by"], link["from"], link["to"]), ("bandwidth", "leaf 0", "spine 0"))
+                self.assertEqual((link["from"], link["to"]), (same["from"], same["to"]))
+                self.assertAlmostEqual(link["share"], same["share"], 2)
+                for part, share in built["critical_path"].items():
+                    self.assertAlmostEqual(slowed["critical_path"][part], share, delta=0.01, msg=part)
+                # 4 MB at 10 Gb/s are 3.2 ms, and 1.5% or 3% more with headers; a host's link has 100 Gb/s.
+                self.assertAlmostEqual(slowed["bounds"]["link_ns"], built["bounds"]["link_ns"], delta=0.2e6)
+                self.assertGreater(slowed["bounds"]["link_ns"], 3.2e6)
+                self.assertEqual(slowed["bounds"]["host_ns"], 320000)
+        slowed, link = self.one_message("link=100Gbps", "--fault", "link=host 0 / leaf 0,rate=0.1")
+        self.assertEqual((slowed["bound_by"], link["from"], slowed["bounds"]["host_ns"]), ("bandwidth", "host 0", 3.2e6))
+        # What should help makes it longer, without a timeout.
+        self.assertLess(min(each["gain"] for each in slowed["what_would_help"]), -0.01)
+        self.assertTrue(any("one draw" in remark for remark in slowed["remarks"]))
+
+    def test_a_link_that_was_down_is_named(self):
+        told, _ = self.one_message("link=100Gbps", "--fault", "link=leaf 0 / spine 0,rate=0,at=100us,until=900us")
+        self.assertTrue(any("leaf 0 / spine 0 down for 800.000 us" in remark for remark in told["remarks"]), told["remarks"])
+        self.assertEqual(told["bound_by"], "queueing")
+
+    def test_what_was_sent_again_is_no_bound(self):
+        # The link has carried 991,995 ns; 12 MB and a header for each of 2,930 packets take 975 us.
+        incast = ["--traffic", "incast:n=6,size=2MB", "--topology", "leaf_spine:leaves=2,spines=2,hosts_per_leaf=4,link=100Gbps"]
+        told = self.explain(sim=[*incast, "--congestion", "fixed_window", "--recovery", "go_back_n", "--queue", "droptail:capacity=60kB"])
+        run = json.loads((self.folder / "RUN/summary.json").read_text(encoding="utf-8"))
+        self.assertGreater(run["signals"]["retransmit"], 0)
+        busy = max(float(row["busy_ns"]) for row in self.csv("RUN/links.csv"))
+        once = 8 * 6 * (2e6 + 64 * 489) / 100
+        self.assertGreater(busy, once)
+        self.assertLessEqual(told["bounds"]["link_ns"], once)
+        self.assertGreater(told["bounds"]["link_ns"], 0.999 * once)
+        # No packet is sent again at flow level, whose headers are as long here.
+        told = self.explain(sim=[*incast, "--network", "flow:header=64"])
+        self.assertAlmostEqual(told["bounds"]["link_ns"], once, delta=1)
+
+    def test_computing_that_collectives_slow_down_is_bound_without(self):
+        def step(rate):
+            return ["--traffic", "resnet:ranks=4,iterations=1", "--topology", f"single_switch:hosts=4,link={rate}", "--network", "flow"]
+
+        told = self.explain(sim=step("25Gbps"))
+        computed = max(float(row["compute_ns"]) for row in self.csv("RUN/ranks.csv"))
+        self.assertLess(told["bounds"]["compute_ns"], computed)
+        self.assertGreater(told["bounds"]["compute_ns"], computed / 1.16)
+        # Where collectives take next to no time, hardly anything is slowed down.
+        self.weft("sim", *step("10Tbps"), "-q", "-o", "FAST")
+        fast = json.loads((self.folder / "FAST/summary.json").read_text(encoding="utf-8"))["makespan_ns"]
+        self.assertLess(fast, computed)
+        self.assertLessEqual(told["bounds"]["compute_ns"], fast)
+        self.assertGreater(told["bounds"]["compute_ns"], 0.98 * fast)
+
+    def test_combining_is_computing(self):
+        def allreduce(cost):
+            return ["--traffic", "collective:kind=allreduce,size=10MB,ranks=4", "--topology", "single_switch:hosts=4,link=100Gbps",
+                    "--network", "flow", "--set", f"hosts.reduction_per_byte={cost}"]
+
+        told = self.explain(sim=allreduce(0.5))
+        self.assertEqual((told["bound_by"], told["what_would_help"][0]["change"]), ("compute", "compute_x2"))
+        self.weft("sim", *allreduce(0.25), "-q", "-o", "HALF")
+        half = json.loads((self.folder / "HALF/summary.json").read_text(encoding="utf-8"))
+        self.assertEqual(told["what_would_help"][0]["makespan_ns"], half["makespan_ns"])
+
+    def test_copies_within_a_host_are_said_to_be_faster(self):
+        # On one host no link carries anything.
+        told = self.explain(sim=["--traffic", "alltoall:size=10MB,ranks=4", "--topology", "single_switch:hosts=4,link=100Gbps",
+                                 "--network", "flow", "--set", "hosts.ranks_per_host=4"])
+        best = told["what_would_help"][0]
+        self.assertAlmostEqual(best["gain"], 0.75, 2)
+        self.assertIn("copies within hosts", best["words"])
+
+    def test_ways_that_nothing_took_have_no_share(self):
+        # Four flows are hashed to four ways; some way has none.
+        told, where = self.where("--traffic", "shift:by=4,size=4MB", "--topology", "leaf_spine:leaves=2,spines=4,hosts_per_leaf=4,link=100Gbps",
+                                 "--network", "flow", "--routing", "ecmp")
+        unused = {(row["from"], row["to"]) for row in self.csv("RUN/links.csv") if row["bytes"] == "0"}
+        self.assertTrue(any(start == "leaf 0" for start, _ in unused))
+        named = [(each["from"], each["to"]) for each in where["links"] if "from" in each]
+        self.assertFalse(unused.intersection(named))
+        self.assertIn(("leaf 0", "spine 0"), named)
+        self.assertGreater(where["links"][named.index(("leaf 0", "spine 0"))]["share"], 0.45)
 
     def test_a_run_that_changed_is_told(self):
         (self.folder / "a.goal").write_text("num_ranks 2\nrank 0 {\nl1: send 1000b to 1\n}\nrank 1 {\nl1: recv 1000b from 0\n}\n")

@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,7 +61,10 @@ struct Extremes {
   double floor_ns = 0, uneven = 1;
 };
 
-Extremes extremes_of(const Json& by_rank) {
+// Calcs beside collectives took so many times as long.
+double overlap_slowdown(const Json& run) { return std::max(1.0, number(run, "/summary/overlap_slowdown")); }
+
+Extremes extremes_of(const Json& by_rank, double slowdown) {
   Extremes extremes;
   double most = 0, sum = 0;
   const std::size_t rows = by_rank["rank"].size();
@@ -70,7 +74,8 @@ Extremes extremes_of(const Json& by_rank) {
     const double ranks = by_rank["ranks"][i].get<double>();
     if (times.all() <= 0) continue;
     // A rank's time is its finish × its cpus.
-    extremes.floor_ns = std::max(extremes.floor_ns, finish * (times.compute + times.overhead) / times.all());
+    const double least = times.compute / slowdown + times.overhead;
+    extremes.floor_ns = std::max(extremes.floor_ns, finish * least / times.all());
     most = std::max(most, times.compute / ranks);
     sum += times.compute / ranks;
   }
@@ -195,13 +200,18 @@ std::optional<Bound> bound_of_jobs(const Json& jobs) {
   return Bound{kind, sentence};
 }
 
-// No faster network shortens what ranks do on the critical path, nor what the busiest of them has to do.
+// No faster network shortens what ranks do on the critical path, nor what the busiest of them has to do; but
+// for computing that collectives slow down, which are over sooner then.
 double most_to_gain(const Json& run, double floor_ns, double makespan) {
   double most = std::max(0.0, 1 - floor_ns / makespan);
   const auto parts = path_parts(run);
   if (parts.empty()) return most;
+  const double slowed = 1 - 1 / overlap_slowdown(run);
   double network = 0;
-  for (const auto& [part, share] : parts) network += share->is_network ? part : 0;
+  for (const auto& [part, share] : parts) {
+    if (share->is_network) network += part;
+    if (share->key == std::string_view("compute_ns")) network += part * slowed;
+  }
   return std::min(most, network);
 }
 
@@ -276,7 +286,7 @@ Json headline(const Json& run) {
     times.network += job.network;
     times.peers += job.peers;
   }
-  const Extremes extremes = extremes_of(run["ranks"]["by_rank"]);
+  const Extremes extremes = extremes_of(run["ranks"]["by_rank"], overlap_slowdown(run));
   const Bound bound = bound_of(run, times, extremes);
   const double makespan = number(run, "/summary/makespan_ns");
   const std::string outcome = run["summary"].contains("outcome") ? text_of(run["summary"]["outcome"]) : "";

@@ -319,9 +319,8 @@ TEST_CASE("samples add up to what links carried, and no link is ever more than f
   const bool spray = GENERATE(false, true);
   const topologies::Topology topology = topologies::build(parse_module_choice("fat_tree:k=4,link=100Gbps"));
   Run run(topology, spray ? routing::spray() : routing::ecmp(), {});
-  std::vector<results::Series::Link> all;
-  for (std::uint32_t c = 0; c < topology.channels().size(); ++c)
-    all.push_back({c, topology.channels()[c].rate});
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t c = 0; c < topology.channels().size(); ++c) all.push_back(c);
   Sink sink;
   results::Series series(Time::us(10), all, sink);
   run.network.set_series(&series);
@@ -333,6 +332,36 @@ TEST_CASE("samples add up to what links carried, and no link is ever more than f
   for (std::uint32_t c = 0; c < links.size(); ++c) CHECK(sink.of_link[c] == links[c].bytes);
   CHECK(sink.bytes == run.network.totals().bytes_delivered);
   // Each flow's bytes are rounded down.
+  CHECK(sink.most == Approx(1.0).epsilon(1e-4));
+}
+
+TEST_CASE("a link slowed for a while is full in each interval, and as long as it has anything to send") {
+  class Sink final : public results::SeriesSink {
+   public:
+    void sample(Time, Time end, const results::NetworkSample&,
+                std::span<const results::LinkSample> links) override {
+      for (const results::LinkSample& link : links) {
+        most = std::max(most, link.utilization);
+      }
+      if (end <= Time::us(150)) least = std::min(least, links[1].utilization);
+    }
+    double least = 1, most = 0;
+  };
+  // 100 Gb/s, between 50 and 150 us a tenth.
+  const topologies::Topology topology = star(2, Bandwidth::gbps(100), Time::us(1), Time());
+  Run run(topology, routing::ecmp(), {}, {{Time::us(50), 1, 0.1}, {Time::us(150), 1, 1}});
+  Sink sink;
+  results::Series series(Time::us(10), {0, 3}, sink);
+  run.network.set_series(&series);
+  run.send(0, 1, 5'000'000);
+  run.run();
+  CHECK(run.verdict() == "");
+  const std::vector<results::Link> links = run.network.links();
+  const Time whole = Bandwidth::gbps(100).serialization(links[3].bytes);
+  CHECK(links[0].busy == whole);
+  // What a tenth of the rate left undone in 100 us takes 90 us longer.
+  CHECK(links[3].busy.seconds() == Approx((whole + Time::us(90)).seconds()).epsilon(1e-6));
+  CHECK(sink.least == Approx(1.0).epsilon(1e-4));
   CHECK(sink.most == Approx(1.0).epsilon(1e-4));
 }
 

@@ -114,6 +114,26 @@ TEST_CASE("a slower link takes effect when it is told to") {
   REQUIRE(simulation.client.delivered[message].ps() == (full + kLatency * 2 + full * 40).ps());
 }
 
+TEST_CASE("a wire is busy for as long as its bytes take at the rates of their times") {
+  // The second link always has packets waiting from when the first comes to when the last leaves.
+  const auto topology = chain(1, kRate, kLatency, Time());
+  const Time full = kRate.serialization(kMtu + kHeader);
+  for (const auto& [slow, fast] : {std::pair(20, 60), std::pair(0, 60), std::pair(0, 1'000'000)}) {
+    INFO("slow from " << slow << " to " << fast << " us");
+    Simulation simulation(topology, {.control = "fixed_window:packets=64",
+                                     .changes = {{.at = Time::us(slow), .link = 1, .rate_share = 0.25},
+                                                 {.at = Time::us(fast), .link = 1, .rate_share = 1}}});
+    const auto message = simulation.send(0, 1, 2000 * kMtu);
+    simulation.run();
+    REQUIRE(simulation.signal("drop") == 0);
+    const std::vector<results::Link> links = simulation.network.links();
+    CHECK(links[2].busy == simulation.client.delivered[message] - kLatency * 2 - full);
+    CHECK(links[2].highest == (slow == 0 && fast > 60 ? Bandwidth::gbps(100) : kRate));
+    CHECK(links[0].busy == full * 2000);
+    CHECK(links[0].highest == kRate);
+  }
+}
+
 TEST_CASE("one direction of a link is slow, the other as it was") {
   const auto topology = chain(2, kRate, kLatency, Time());
   const Time full = kRate.serialization(kMtu + kHeader);

@@ -46,6 +46,26 @@ TEST_CASE("of a chain over ranks each has its own work, and the message that cam
   CHECK(shares.activities.at({"point to point", ""}).count == 1);
 }
 
+TEST_CASE("a large message is one, with its request and the answer") {
+  const LogGops p{.L = 1000, .o = 100, .g = 0, .G = 1, .S = 1000};
+  std::string text[2];
+  for (int i = 0; i < 5; ++i) {
+    const std::string number = std::to_string(i);
+    for (const int rank : {0, 1}) {
+      const bool sends = rank == i % 2;
+      text[rank] += "m" + number + (sends ? ": send 5000b to " : ": recv 5000b from ") +
+                    std::to_string(1 - rank) + "\n";
+      if (i > 0) text[rank] += "m" + number + " requires m" + std::to_string(i - 1) + "\n";
+    }
+  }
+  const Run run(
+      goal::parse_text("num_ranks 2\nrank 0 {\n" + text[0] + "}\nrank 1 {\n" + text[1] + "}\n", "test.goal"),
+      p);
+  const results::PathShares shares = run.replay.path_shares().value();
+  CHECK(run.replay.critical_path().value().matching > Time());
+  CHECK(shares.activities.at({"point to point", ""}).count == 5);
+}
+
 TEST_CASE("calls of a collective are counted once, without work of cpus too") {
   for (const int o : {0, 100}) {
     const LogGops p{.L = 1000, .o = o, .g = 0, .G = 0, .allreduce = "recursive_doubling"};

@@ -57,6 +57,17 @@ TEST_CASE("a run that computes says how little a network could do") {
   CHECK(told["floor_ns"] == 90);
 }
 
+TEST_CASE("computing that collectives slow down is no floor at its full length") {
+  Json run = run_of(60, 10, 30);
+  run["summary"]["overlap_slowdown"] = 1.5;
+  const Json told = headline(run);
+  CHECK(told["floor_ns"] == 50);
+  CHECK(told["because"].get<std::string>().ends_with("shorten the run by 50% at most."));
+  // On the critical path a third of the 60% may be gone without collectives, beside the network's own 10%.
+  run["summary"]["critical_path"]["shares"] = {{"compute_ns", 60}, {"overhead_ns", 30}, {"bandwidth_ns", 10}};
+  CHECK(headline(run)["because"].get<std::string>().ends_with("shorten the run by 30% at most."));
+}
+
 TEST_CASE("what ranks waited for follows from links, losses, slowdowns and the timeline") {
   CHECK(headline(run_of(20, 50, 30))["bound"] == "overhead");
   Json run = run_of(20, 10, 70);

@@ -10,10 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/results/path_text.h"
 #include "sim/results/report.h"
+#include "sim/run/network_models.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/cli/phases.h"
 #include "tools/weft/cli/standard_output.h"
@@ -39,8 +41,8 @@ struct Change {
   sim::WhatIf what_if;
 };
 constexpr std::array<Change, 4> kChanges = {
-    {{"bandwidth_x4", "links and NICs 4 times as fast", {.rates = 4}},
-     {"no_latency", "no latency of links, switches and NICs", {.latencies = 0}},
+    {{"bandwidth_x4", "links, NICs and copies within hosts 4 times as fast", {.rates = 4}},
+     {"no_latency", "no latency of links, switches, NICs and copies within hosts", {.latencies = 0}},
      {"no_overhead", "no cpu time for messages", {.overheads = 0}},
      {"compute_x2", "computation twice as fast", {.compute = 0.5}}}};
 
@@ -59,29 +61,29 @@ double ns(Time time) { return static_cast<double>(time.ps()) / 1000; }
 // ---- Bounds: no run on these hosts and links is shorter ----
 
 // The cpus of a rank that is busy the longest do nothing but work; nor is a job shorter than its ranks' first
-// cpus compute in the mean.
+// cpus compute in the mean. On another network collectives may not slow computing down.
 double compute_bound(const results::Report& report) {
   double most = 0;
   for (const results::Rank& rank : report.ranks) {
     const double cpu_time = ns(rank.compute) + ns(rank.overhead) + ns(rank.waiting);
     const double cpus = rank.finish > Time() ? std::max(1.0, std::round(cpu_time / ns(rank.finish))) : 1;
-    most = std::max(most, ns(rank.compute) / cpus);
+    most = std::max(most, ns(rank.compute - rank.slowed) / cpus);
   }
   for (const results::Job& job : report.jobs) {
-    if (job.cpu_times) most = std::max(most, ns(job.cpu_times->compute));
+    if (job.cpu_times) most = std::max(most, ns(job.cpu_times->compute - job.cpu_times->slowed));
   }
   return most;
 }
 
-// What the links of a host need for all that it sends, or receives.
+// What the links of a host need for all that it sends, or receives, at the highest rates that they had.
 double host_bound(const results::Report& report, const topologies::Topology& topology) {
   const std::vector<results::HostTally::Host>& hosts = report.flow_statistics.hosts();
   double most = 0;
   for (std::uint32_t host = 0; host < std::min<std::size_t>(hosts.size(), topology.hosts()); ++host) {
     double sends = 0, receives = 0;  // the two directions of a link need not be alike
     for (const std::uint32_t channel : topology.out_channels(topology.host(host))) {
-      sends += static_cast<double>(topology.channels()[channel].rate.bps());
-      receives += static_cast<double>(topology.channels()[channel ^ 1].rate.bps());
+      sends += static_cast<double>(report.links[channel].highest.bps());
+      receives += static_cast<double>(report.links[channel ^ 1].highest.bps());
     }
     most = std::max({most, 8e9 * static_cast<double>(hosts[host].bytes_sent) / sends,
                      8e9 * static_cast<double>(hosts[host].bytes_received) / receives});
@@ -106,13 +108,43 @@ std::optional<double> bisection_bound(const results::Report& report, const topol
   return most;
 }
 
-Json bounds_of(const results::Report& report, const topologies::Topology* topology) {
+// What the busiest link carries once, with ACKs. A packet that is sent again crosses each link again at most;
+// what a host with one link sends and receives is known, and in packets.
+double link_bound(const results::Report& report, const topologies::Topology& topology,
+                  const sim::Scenario& scenario) {
+  constexpr std::uint64_t kMostOfControls = 1024;  // that congestion controls add to a header
+  const sim::NetworkModel& model = find_module(sim::network_models(), scenario.network, "network model");
+  const Parameters network(model.info, scenario.network);
+  const auto mtu = static_cast<double>(network.bytes("mtu"));
+  const auto header = static_cast<double>(network.bytes("header"));
+  double again = 0;  // bytes
+  for (const auto& [name, count] : report.network_totals.signals) {
+    if (name == "retransmit" || name == "redundant")
+      again += static_cast<double>(count) * (mtu + header + kMostOfControls);
+  }
+  double most = 0;
+  const auto look = [&](double time_ns) { most = std::max(most, time_ns); };
+  const auto time_of = [&](const results::Link& link, double bytes) {
+    return 8e9 * bytes / static_cast<double>(link.highest.bps());
+  };
+  for (const results::Link& link : report.links) look(ns(link.busy) - time_of(link, again));
+  const std::vector<results::HostTally::Host>& hosts = report.flow_statistics.hosts();
+  for (std::uint32_t host = 0; host < std::min<std::size_t>(hosts.size(), topology.hosts()); ++host) {
+    const auto channels = topology.out_channels(topology.host(host));
+    if (channels.size() != 1) continue;
+    const double whole = 1 + header / mtu;
+    look(time_of(report.links[channels[0]], whole * static_cast<double>(hosts[host].bytes_sent)));
+    look(time_of(report.links[channels[0] ^ 1], whole * static_cast<double>(hosts[host].bytes_received)));
+  }
+  return most;
+}
+
+Json bounds_of(const results::Report& report, const topologies::Topology* topology,
+               const sim::Scenario& scenario) {
   Json bounds = {{"compute_ns", compute_bound(report)}};
   if (topology == nullptr) return bounds;
   bounds["host_ns"] = host_bound(report, *topology);
-  double link = 0;
-  for (const results::Link& each : report.links) link = std::max(link, ns(each.busy));
-  bounds["link_ns"] = link;
+  bounds["link_ns"] = link_bound(report, *topology, scenario);
   if (report.flows.empty()) return bounds;
   if (const auto bound = bisection_bound(report, *topology)) bounds["bisection_ns"] = *bound;
   return bounds;
@@ -162,6 +194,26 @@ std::uint64_t timeouts_of(const results::Report& report) {
   return found == signals.end() ? 0 : found->second;
 }
 
+std::string readable(double time_ns) {
+  constexpr std::array<std::pair<double, const char*>, 3> kUnits = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}};
+  for (const auto& [factor, unit] : kUnits) {
+    if (time_ns >= factor) return fmt::format("{:.3f} {}", time_ns / factor, unit);
+  }
+  return fmt::format("{:.0f} ns", time_ns);
+}
+
+// What the run itself had that shares and bounds don't show.
+void add_remarks(const results::Report& report, Json& told) {
+  if (report.outages.empty()) return;
+  const results::Outage& longest = report.outages.front();
+  const std::size_t others = report.outages.size() - 1;
+  told["remarks"].push_back(
+      fmt::format("A fault kept the link {} down for {} of the run{}. What messages waited for that, until "
+                  "it was back or they were sent another way, is queueing.",
+                  longest.link, readable(ns(longest.down)),
+                  others == 0 ? "" : fmt::format(", and {} more for less or as long", others)));
+}
+
 // What to know of reruns before they are believed: each is one draw, and queues on auto are sized anew.
 void add_doubts(bool has_timeouts, const sim::Scenario& scenario, Json& told) {
   if (has_timeouts) {
@@ -171,6 +223,11 @@ void add_doubts(bool has_timeouts, const sim::Scenario& scenario, Json& told) {
   }
   const bool longer = std::ranges::any_of(
       told["what_would_help"], [](const Json& each) { return each["gain"].get<double>() < -0.01; });
+  if (longer && !has_timeouts) {
+    told["remarks"].push_back(
+        "What should shorten it makes it longer: each of these runs is one draw, and with another seed it "
+        "may be shorter (weft sweep --seeds 1..5 tells how much).");
+  }
   const auto capacity = scenario.queue.given.find("capacity");
   const bool is_automatic = capacity != scenario.queue.given.end() && capacity->second == "auto";
   if (longer && is_automatic) {
@@ -186,7 +243,8 @@ void add_reruns(const ExplainOptions& options, Json& told) {
   Rerun rerun(options.run + "/scenario.txtpb", phases, options.json);
   constexpr std::uint64_t kMostFlows = 10'000'000;  // rows take 64 bytes each
   const auto look = [&](const results::Report& report, const topologies::Topology* topology) {
-    told["bounds"] = bounds_of(report, topology);
+    told["bounds"] = bounds_of(report, topology, rerun.scenario());
+    add_remarks(report, told);
     for (std::size_t job = 0; job < report.jobs.size(); ++job) {
       if (!report.jobs[job].path_shares || !told["jobs"][job].contains("critical_path")) continue;
       told["jobs"][job]["where"] = where_of(report, job, topology, rerun.scenario());
@@ -276,21 +334,13 @@ Json checked_explanation(const ExplainOptions& options) {
   }
 }
 
-std::string readable(double time_ns) {
-  constexpr std::array<std::pair<double, const char*>, 3> kUnits = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}};
-  for (const auto& [factor, unit] : kUnits) {
-    if (time_ns >= factor) return fmt::format("{:.3f} {}", time_ns / factor, unit);
-  }
-  return fmt::format("{:.0f} ns", time_ns);
-}
-
 std::string shares_text(const Json& path) {
   std::vector<std::pair<double, std::string>> shares;
   for (const auto& [part, share] : path.items()) shares.emplace_back(share.get<double>(), part);
   return results::path_text(std::move(shares));
 }
 
-std::string bounds_text(const Json& bounds) {
+std::string bounds_text(const Json& bounds, bool has_acks) {
   std::string text = "\nno run on this network is shorter than\n";
   const auto line = [&](const char* key, const char* words) {
     if (bounds.contains(key))
@@ -299,7 +349,9 @@ std::string bounds_text(const Json& bounds) {
   line("compute_ns", "the computation of the rank that has most");
   line("host_ns", "the bytes of the host that sends or receives most, at the rate of its links");
   line("bisection_ns", "the bytes that cross between two halves of the hosts, by the narrowest cut found");
-  line("link_ns", "the bytes of the busiest link, by the routes that were taken");
+  line("link_ns", has_acks
+                      ? "the bytes of a link, with ACKs but nothing that was sent again, by the routes taken"
+                      : "the bytes of the busiest link, by the routes that were taken");
   return text;
 }
 
@@ -343,7 +395,8 @@ std::string as_text(const Json& told) {
                           0.0 - 100 * each["gain"].get<double>(), each["words"].get<std::string>());
     }
   }
-  if (told.contains("bounds")) text += bounds_text(told["bounds"]);
+  if (told.contains("bounds"))
+    text += bounds_text(told["bounds"], told["network"].get<std::string>().starts_with("packet"));
   if (told.contains("tolerance")) text += tolerance_text(told["tolerance"]);
   if (told.contains("without_effect")) text += without_effect_text(told["without_effect"]);
   for (const Json& remark : told["remarks"]) text += "\n" + remark.get<std::string>() + "\n";

@@ -64,11 +64,16 @@ class Ways {
   // Tells for what share of what one host sends to another each link is the fullest of the way.
   std::map<std::uint32_t, double> fullest(std::uint32_t from, std::uint32_t to) const {
     std::map<std::uint32_t, double> shares;
-    double listed = 0;
-    for (const routing::ListedPath& path : paths(from, to)) {
+    double listed = 0, taken = 0;
+    const std::vector<routing::ListedPath> all = paths(from, to);
+    for (const routing::ListedPath& path : all) {
       if (path.channels.empty()) continue;
-      shares[fullest_of(path.channels)] += path.share;
       listed += path.share;
+      if (may_be_taken(path)) taken += path.share;
+    }
+    for (const routing::ListedPath& path : all) {
+      if (path.channels.empty() || (taken > 0 && !may_be_taken(path))) continue;
+      shares[fullest_of(path.channels)] += taken > 0 ? path.share * listed / taken : path.share;
     }
     // Ways that aren't listed, detours among them, begin and end with the hosts' own links.
     if (1 - listed > 1e-9) shares[fullest_of(ends(from, to))] += 1 - listed;
@@ -109,6 +114,11 @@ class Ways {
     for (const std::uint32_t channel : topology.out_channels(topology.host(from))) links.push_back(channel);
     for (const std::uint32_t channel : topology.out_channels(topology.host(to))) links.push_back(channel ^ 1);
     return links;
+  }
+  // Policies that keep messages to one way each take few of those that they may take.
+  bool may_be_taken(const routing::ListedPath& path) const {
+    return std::ranges::all_of(path.channels,
+                               [&](std::uint32_t channel) { return report_.links.at(channel).bytes > 0; });
   }
   // The first of them, if several were busy as long.
   std::uint32_t fullest_of(const std::vector<std::uint32_t>& channels) const {

@@ -71,6 +71,26 @@ struct State {
 
 }  // namespace
 
+TEST_CASE("outages are what links were down for, up to a moment") {
+  const topologies::Topology topology = small_tree();
+  const std::string first = ends(topology, 0), second = ends(topology, 1), third = ends(topology, 2);
+  const std::vector<LinkChange> changes =
+      plan({{{"link", first}, {"rate", "0"}, {"at", "10us"}, {"until", "30us"}},
+            {{"link", first}, {"rate", "0"}, {"at", "90us"}},
+            {{"link", second}, {"rate", "0"}, {"at", "50us"}, {"until", "90us"}},
+            {{"link", third}, {"rate", "0.5"}, {"at", "10us"}}});
+  const std::vector<results::Outage> whole = outages(topology, changes, Time::us(100));
+  REQUIRE(whole.size() == 2);
+  CHECK(whole[0].link == second);
+  CHECK(whole[0].down == Time::us(40));
+  CHECK(whole[1].link == first);
+  CHECK(whole[1].down == Time::us(20 + 10));
+  const std::vector<results::Outage> part = outages(topology, changes, Time::us(60));
+  CHECK(part.at(0).down == Time::us(20));
+  CHECK(part.at(1).down == Time::us(10));
+  CHECK(outages(topology, changes, Time::us(10)).empty());
+}
+
 TEST_CASE("faults: a link that is cut and mended") {
   const topologies::Topology tree = small_tree();
   // A cable may be named from either end.
