@@ -12,10 +12,10 @@ namespace weft::topologies {
 // one terminal stay together, so halves may differ by as many as the largest terminal has.
 struct Bisection {
   std::uint64_t links = 0;         // an upper bound: across the narrowest cut found
-  double rate = 0;                 // bit/s of these links, one direction: from side 0 to side 1
+  double rate = 0;                 // bit/s of these links from side 0 to side 1: the narrowest found
   double back_rate = 0;            // likewise, from side 1 to side 0
   double least_links = 0;          // a lower bound (weighted_connectivity), 0 or more
-  double least_rate = 0;           // bit/s, the same
+  double least_rate = 0;           // bit/s, the same, in either direction
   std::uint32_t side[2] = {0, 0};  // endpoints on either side of the cut found
   std::vector<bool> side_of;       // of each endpoint the side; none for one terminal
   // bit/s that the endpoints of the side that can send less can send; 0: there is no cut. In machines of

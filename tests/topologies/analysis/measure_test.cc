@@ -367,6 +367,46 @@ TEST_CASE("bisection: where all endpoints are on the same switches, there is non
   CHECK_FALSE(bisection(make_graph("leaf_spine:leaves=2,spines=4,hosts_per_leaf=4")).undivided());
 }
 
+TEST_CASE("bisection: of links with two rates the narrower direction counts, and the search ends") {
+  // Pairs of hosts on switches that are in a row, with more in one direction than back.
+  const auto row = [](std::initializer_list<std::array<int, 2>> rates) {
+    Topology topology("row");
+    const auto add = [&topology] {
+      const Vertex added = topology.add_switch(fmt::format("switch {}", topology.switches()), 1);
+      for (int h = 0; h < 2; ++h) {
+        const Vertex host = topology.add_host(fmt::format("host {}", topology.hosts()));
+        topology.add_link(host, added, {Bandwidth::gbps(400), Time::ns(100)});
+      }
+      return added;
+    };
+    Vertex last = add();
+    for (const auto& [forth, back] : rates) {
+      const Vertex next = add();
+      topology.add_link(last, next,
+                        {.rate = Bandwidth::gbps(forth), .latency = {}, .back_rate = Bandwidth::gbps(back)});
+      last = next;
+    }
+    topology.finish();
+    return router_graph(topology);
+  };
+  for (const auto& rates : {std::array{100, 50}, std::array{50, 100}}) {
+    const Bisection cut = bisection(row({rates}));
+    CHECK(cut.links == 1);
+    CHECK(cut.rate == 50e9);
+    CHECK(cut.back_rate == 100e9);
+    CHECK(cut.share_of_full() == Approx(50.0 / 800));
+    // Two vertices of weight 2: L·x = μ·W·x has μ = 2·50/2 Gb/s, and μ/4 of the four is the cut itself.
+    CHECK(cut.least_rate == Approx(50e9));
+  }
+  // In halves {0, 1} and {2, 3} 70 Gb/s or more cross, and in {0, 2} and {1, 3} three links. The outer switches
+  // send the inner ones 10 + 5 Gb/s, and get 300 + 300.
+  const Bisection four = bisection(row({{10, 300}, {200, 70}, {300, 5}}));
+  CHECK(four.links == 2);
+  CHECK(four.rate == 15e9);
+  CHECK(four.back_rate == 600e9);
+  CHECK(four.least_rate <= 15e9);
+}
+
 TEST_CASE(
     "random networks: no split into halves cuts less than the lower bound, and none found more than best") {
   CHECK(rc::check([] {
