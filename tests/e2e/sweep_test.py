@@ -111,6 +111,35 @@ class Sweep(unittest.TestCase):
         self.weft("sweep", "collect", "S")
         self.assertEqual(len(self.rows("S/sweep.csv")), 12)
 
+    def test_results_of_files_that_changed_are_to_do_again(self):
+        graph = self.folder / "app.weft"
+        self.weft("goal", "gen", "permutation:size=1MB", "--ranks", "16", "-o", str(graph))
+        sweep = ["sweep", "--topology", "fat_tree:k=4", "--goal", "app.weft", "--seeds", "1..2", "-o", "S"]
+        self.weft(*sweep, "-q")
+        self.assertEqual(self.weft("sweep", "status", "S").stdout, "2 of 2 runs are done, 2 of them complete\n")
+        self.weft("goal", "gen", "permutation:size=2MB", "--ranks", "16", "-o", str(graph))
+        told = self.weft("sweep", "status", "S").stdout
+        self.assertIn("0 of 2 runs are done", told)
+        self.assertIn("to do again: 2 of 2 runs", told)
+        self.assertIn("app.weft has changed since", told)
+        done = self.weft("sweep", "collect", "S", status=2)
+        self.assertIn("to do again:", done.stderr)
+        self.assertEqual(self.rows("S/sweep.csv"), [])
+        self.assertIn("2 of them to do", self.weft(*sweep).stdout)
+        self.assertEqual([row["bytes"] for row in self.rows("S/sweep.csv")], 2 * ["32000000"])
+        # Elsewhere, without the file, the tables can still be made.
+        graph.unlink()
+        self.weft("sweep", "collect", "S")
+        self.assertEqual(len(self.rows("S/sweep.csv")), 2)
+
+    def test_numbers_are_numbers(self):
+        self.weft("sweep", "--traffic", "shift:size=1KB", "--topology", "fat_tree:k=4", "--vary", "job.traffic.shift.by=-1,1",
+                  "-o", "S", "-q")
+        with open(self.folder / "S/sweep.csv", newline="") as table:
+            self.assertEqual([line.split(",")[0] for line in list(table)[1:]], ["-1", "1"])
+        with open(self.folder / "S/summary.csv", newline="") as table:
+            self.assertEqual([line.split(",")[0] for line in list(table)[1:]], ["-1", "1"])
+
     def test_names_of_folders_tell_the_values(self):
         self.weft("sweep", *BASE, "--vary", "routing=ecmp,spray", "--seeds", "1..2", "-o", "S", "-q")
         self.assertEqual(sorted(each.name for each in self.folder.glob("S/points/*/")),

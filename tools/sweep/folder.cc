@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "sim/results/output_file.h"
 #include "sim/results/sha256.h"
 #include "sim/units/input_error.h"
+#include "sim/units/printable.h"
 
 namespace weft::sweep {
 namespace {
@@ -42,7 +44,16 @@ std::string plain(const std::string& text) {
   return result;
 }
 
+constexpr std::string_view kSize = " bytes, changed ";
+
 }  // namespace
+
+std::string input_line(const std::string& file) {
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0) return "";
+  return fmt::format("# {}: {}{}{}.{:09}\n", printable(file), status.st_size, kSize, status.st_mtim.tv_sec,
+                     status.st_mtim.tv_nsec);
+}
 
 void write_file(const std::string& path, const std::string& text) {
   results::OutputFile file(path);
@@ -155,9 +166,21 @@ void Folder::save() const {
   write_file(path_ + "/sweep.json", all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+std::string Folder::changed_input(const Point& point) const {
+  std::ifstream file(scenario_file(point), std::ios::binary);
+  for (std::string line; std::getline(file, line) && line.starts_with("# ");) {
+    const std::size_t size = line.rfind(kSize);
+    const std::size_t colon = size == std::string::npos ? size : line.rfind(": ", size);
+    if (colon == std::string::npos || colon < 2) continue;
+    const std::string name = line.substr(2, colon - 2), now = input_line(name);
+    if (!now.empty() && now != line + "\n") return name;
+  }
+  return "";
+}
+
 std::optional<Result> Folder::result(const Point& point) const {
   const std::string folder = run_folder(point);
-  if (fs::exists(folder + "/INCOMPLETE")) return std::nullopt;
+  if (fs::exists(folder + "/INCOMPLETE") || !changed_input(point).empty()) return std::nullopt;
   const std::optional<std::string> text = content(folder + "/summary.json");
   if (!text) return std::nullopt;
   try {
@@ -181,6 +204,9 @@ std::vector<const Point*> Folder::open_points() const {
 }
 
 std::string Folder::last_words(const Point& point) const {
+  if (const std::string changed = changed_input(point); !changed.empty()) {
+    return fmt::format("to do again: {} has changed since", changed);
+  }
   std::string text = content(error_file(point)).value_or("");
   text.erase(text.find_last_not_of(" \n") + 1);
   return text.substr(text.rfind('\n') + 1);

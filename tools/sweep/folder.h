@@ -31,8 +31,9 @@ struct Result {
 
 // DIR/sweep.json lists the points; DIR/points has for each NAME.txtpb, its scenario, NAME, the folder of its
 // run, and NAME.err, what was said on standard error where it is not done. A point is done where the folder
-// holds the whole results of exactly that scenario: prepare() sees to it that it holds no others. So who
-// runs `weft sim points/NAME.txtpb -o points/NAME`, and when, doesn't matter.
+// holds the whole results of exactly that scenario, and the files that this names are as it says: add() sees
+// to it that it holds no others. So who runs `weft sim points/NAME.txtpb -o points/NAME`, and when, doesn't
+// matter.
 class Folder {
  public:
   // Creates the folder, and locks it against others until the end of this object. Throws InputError.
@@ -59,9 +60,12 @@ class Folder {
   void save() const;
   // What came of the point, where it is done. One that was interrupted or had too little memory is not.
   std::optional<Result> result(const Point& point) const;
+  // A file that the point's scenario names, and that has changed since (input_line()); "": none. One that is
+  // no longer there tells nothing: the folder may have been taken elsewhere.
+  std::string changed_input(const Point& point) const;
   bool done(const Point& point) const { return result(point).has_value(); }
   std::vector<const Point*> open_points() const;
-  // What its run said last, "" for nothing.
+  // Why it is not done: that a file changed, or what its run said last; "" for nothing.
   std::string last_words(const Point& point) const;
 
  private:
@@ -73,6 +77,10 @@ class Folder {
   std::vector<Point> points_;
   int lock_ = -1;
 };
+
+// A comment for a point's scenario that says how the file is now, by size and time of change, with its newline;
+// "" where there is none.
+std::string input_line(const std::string& file);
 
 // A file of the folder, whole or not at all. Throws InputError.
 void write_file(const std::string& path, const std::string& text);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <map>
+#include <string_view>
+#include <system_error>
 
 #include "sim/results/row.h"
 #include "sim/units/grouped.h"
@@ -14,9 +17,20 @@ namespace {
 
 std::string cell(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
 
+// A number in decimals, with its sign: what a spreadsheet takes for no formula.
+bool is_number(std::string_view text) {
+  if (text.find_first_not_of("+-.0123456789eE") != std::string_view::npos) return false;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return end == text.data() + text.size() && error != std::errc::invalid_argument && !text.empty();
+}
+
 std::string line(const std::vector<std::string>& cells) {
   std::string text;
-  for (const std::string& each : cells) text += (&each == cells.data() ? "" : ",") + results::csv_field(each);
+  for (const std::string& each : cells) {
+    text += (&each == cells.data() ? "" : ",") + (is_number(each) ? each : results::csv_field(each));
+  }
   return text + "\n";
 }
 
@@ -141,6 +155,10 @@ Progress progress_of(const Folder& folder) {
   for (const Point& point : folder.points()) {
     const std::optional<Result> result = folder.result(point);
     progress.done += result ? 1 : 0;
+    if (const std::string changed = folder.changed_input(point); !changed.empty()) {
+      progress.changed_input = changed;
+      ++progress.outdated;
+    }
     progress.complete += result && result->complete() ? 1 : 0;
   }
   return progress;

@@ -10,6 +10,8 @@ namespace weft::sweep {
 // Progress counts all points, those that are done, and those of them that came to their end.
 struct Progress {
   std::size_t points = 0, done = 0, complete = 0;
+  std::size_t outdated = 0;   // not done, as a file has changed (Folder::changed_input())
+  std::string changed_input;  // of the last of them
 };
 Progress progress_of(const Folder& folder);
 

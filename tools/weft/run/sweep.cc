@@ -224,6 +224,10 @@ void add_status(Command& parent) {
     const sweep::Progress progress = sweep::progress_of(folder);
     print_text(fmt::format("{} of {} runs are done, {} of them complete\n", progress.done, progress.points,
                            progress.complete));
+    if (progress.outdated > 0) {
+      print_text(fmt::format("to do again: {} of {} runs, as {} has changed since\n", progress.outdated,
+                             progress.points, progress.changed_input));
+    }
     print_text(slurm_status(folder));
   });
 }

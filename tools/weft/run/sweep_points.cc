@@ -1,7 +1,6 @@
 #include "tools/weft/run/sweep_points.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,7 +9,6 @@
 #include "sim/run/listed_jobs.h"
 #include "sim/run/simulation.h"
 #include "sim/units/input_error.h"
-#include "sim/units/printable.h"
 #include "tools/weft/cli/build_info.h"
 #include "tools/weft/cli/log.h"
 #include "tools/weft/cli/memory_limit.h"
@@ -30,10 +28,7 @@ std::string origin(const sim::Draft& draft, const sim::Registries& registries) {
   const std::string build = build_info();
   std::string text = fmt::format("# A point of weft sweep, by {}\n", build.substr(0, build.find('\n')));
   for (const std::string& file : sim::input_files(draft, registries)) {
-    struct stat status {};
-    if (stat(file.c_str(), &status) != 0) continue;  // told where it is read
-    text += fmt::format("# {}: {} bytes, changed {}.{:09}\n", printable(file), status.st_size,
-                        status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    text += sweep::input_line(file);  // where it is read it is told that it isn't there
   }
   return text;
 }
