@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "sim/units/module_list.h"
+#include "sim/units/plugin_modules.h"
 #include "topologies/composed.h"
 #include "topologies/families/algebraic.h"
 #include "topologies/families/groups.h"
@@ -88,9 +89,20 @@ ModuleChoice sized(const ModuleChoice& choice) {
   return result;
 }
 
+Topology build(const Family& family, const Parameters& parameters) {
+  constexpr const char* kKind = "topology";
+  const std::string& name = family.info.name;
+  Topology topology = made_by(kKind, name, "build", [&] { return family.build(parameters); });
+  if (topology.hosts() == 0 || topology.channels().empty() ||
+      topology.channels().size() != 2 * topology.edges().size()) {
+    fail_module(kKind, name, "its network is not finished: it must call Topology::finish()");
+  }
+  return topology;
+}
+
 Topology build(const ModuleChoice& choice) {
   const Family& family = find_module(families(), choice, "topology");
-  return family.build(Parameters(family.info, sized(choice)));
+  return build(family, Parameters(family.info, sized(choice)));
 }
 
 }  // namespace weft::topologies

@@ -17,6 +17,9 @@ void add_family(Family family);
 // `endpoints`.
 ModuleChoice sized(const ModuleChoice& choice);
 
+// The network of a family with these parameters. Throws InputError also where a plug-in's family fails, or
+// forgot to call Topology::finish().
+Topology build(const Family& family, const Parameters& parameters);
 // Builds the network a user chose; `endpoints` may stand for its sizes. Throws InputError for an unknown name
 // (with the nearest) and for parameters that no such network can have (with the nearest that one can).
 Topology build(const ModuleChoice& choice);

@@ -103,6 +103,9 @@ bool Division::move(const Ways& ways, double scale) {
   bool open = true;
   amount_.resize(graph_.stops().size());
   constexpr double kNothing = 1e-9;
+  // In a circle less is left each time, unless what leads out of it is down.
+  constexpr int kMostRounds = 10'000;
+  int rounds = 0;
   for (bool again = true; again;) {
     again = false;
     for (const std::uint32_t number : graph_.order()) {
@@ -131,6 +134,7 @@ bool Division::move(const Ways& ways, double scale) {
       }
     }
     again = again && graph_.has_circle();
+    if (again && ++rounds == kMostRounds) return false;
   }
   return open;
 }

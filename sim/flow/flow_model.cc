@@ -7,6 +7,7 @@
 
 #include "sim/flow/flow_memory.h"
 #include "sim/flow/flow_network.h"
+#include "sim/routing/checked_paths.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/run/model_nics.h"
 #include "sim/run/model_replay.h"
@@ -53,7 +54,7 @@ void run_flow(const ModelRun& run, results::Report& report) {
     setup.make_paths = [&](const routing::RoutingTable& table, std::span<const double> rate_shares) {
       const routing::Policy& policy = policy_of(run);
       const Parameters parameters(policy.info, run.scenario.routing);
-      return routing::paths_of(policy, {parameters, routed, table, run.scenario.seed, rate_shares});
+      return routing::checked_paths_of(policy, {parameters, routed, table, run.scenario.seed, rate_shares});
     };
   auto replay = std::make_unique<ModelReplay>(run, jobs_with(run, choice, nics.get()), 1,
                                               std::span<const std::uint16_t>());

@@ -6,6 +6,7 @@
 
 #include "sim/routing/path_draws.h"
 #include "sim/units/input_error.h"
+#include "sim/units/plugin_modules.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -20,7 +21,7 @@ Connections::Connections(HostSide& side)
 Connections::~Connections() {
   for (Connection& connection : connections_) {
     if (connection.recovery == nullptr) continue;
-    connection.control->~Sender();
+    if (connection.control != nullptr) connection.control->~Sender();  // else making it failed
     connection.recovery->~Recovery();
   }
 }
@@ -147,40 +148,46 @@ SlotId Connections::open(const Message& message, const Opening& opening, const S
   const auto jitter = static_cast<std::uint32_t>(
       config.timeout_jitter > 0 ? RandomStream(seed, opening.identity, kJitterPurpose).next() : 0);
   const Bandwidth line_rate = this->line_rate(nic, source);
+  const congestion::RecoverySetup of_recovery{.config = setup.recovery,
+                                              .mtu_bytes = config.mtu_bytes,
+                                              .base_rtt = round_trip,
+                                              .longest_rtt = longest,
+                                              .line_rate = line_rate,
+                                              .random = jitter,
+                                              .rings = &rings_,
+                                              .losses = keeps_paths() ? &losses_ : nullptr,
+                                              .signals = side_.signals.recoveries.data()};
   connection.recovery =
-      setup.recoveries->construct(state(slot), {.config = setup.recovery,
-                                                .mtu_bytes = config.mtu_bytes,
-                                                .base_rtt = round_trip,
-                                                .longest_rtt = longest,
-                                                .line_rate = line_rate,
-                                                .random = jitter,
-                                                .rings = &rings_,
-                                                .losses = keeps_paths() ? &losses_ : nullptr,
-                                                .signals = side_.signals.recoveries.data()});
-  connection.control = setup.senders->construct(
-      state(slot) + setup.recovery_bytes, {.mtu_bytes = config.mtu_bytes,
-                                           .line_rate = line_rate,
-                                           .base_rtt = round_trip,
-                                           .longest_rtt = longest,
-                                           .network_rtt = setup.longest_round_trip,
-                                           .host_delay = hosts,
-                                           .answer_wait = path.answer_wait,
-                                           .bdp_bytes = bytes_in(line_rate, round_trip + path.answer_wait),
-                                           .hops = path.hops,
-                                           .signals = side_.signals.senders.data(),
-                                           .random = connection.entropy});
+      made_by("loss recovery", setup.recovery_kind.info.name, "RecoveryFactory::construct",
+              [&] { return setup.recoveries->construct(state(slot), of_recovery); });
+  const congestion::FlowInfo of_control{.mtu_bytes = config.mtu_bytes,
+                                        .line_rate = line_rate,
+                                        .base_rtt = round_trip,
+                                        .longest_rtt = longest,
+                                        .network_rtt = setup.longest_round_trip,
+                                        .host_delay = hosts,
+                                        .answer_wait = path.answer_wait,
+                                        .bdp_bytes = bytes_in(line_rate, round_trip + path.answer_wait),
+                                        .hops = path.hops,
+                                        .signals = side_.signals.senders.data(),
+                                        .random = connection.entropy};
+  connection.control =
+      made_by("congestion control", setup.control.info.name, "SenderFactory::construct",
+              [&] { return setup.senders->construct(state(slot) + setup.recovery_bytes, of_control); });
   connection.hops = static_cast<std::uint16_t>(path.hops);
   ColdConnection& cold = cold_[slot];
   cold = {};
   one_way = ideal_time(connection, shape, path);
   if (setup.make_selector) {
-    cold.selector = setup.make_selector({.connection = opening.identity,
-                                         .source = side_.hosts.endpoint_of(source, nic),
-                                         .destination = connection.target,
-                                         .random = random,
-                                         .topology = &side_.channels.topology,
-                                         .packet_lifetime = side_.channels.packet_lifetime,
-                                         .signals = side_.signals.paths.data()});
+    const routing::PathSetup of_paths{.connection = opening.identity,
+                                      .source = side_.hosts.endpoint_of(source, nic),
+                                      .destination = connection.target,
+                                      .random = random,
+                                      .topology = &side_.channels.topology,
+                                      .packet_lifetime = side_.channels.packet_lifetime,
+                                      .signals = side_.signals.paths.data()};
+    cold.selector = made_by("routing policy", setup.policy.info.name, "PathSelectorMaker",
+                            [&] { return setup.make_selector(of_paths); });
   }
   connection.selector = cold.selector.get();
   connection.control->start(side_.engine.now());

@@ -6,10 +6,12 @@
 #include <memory>
 #include <vector>
 
+#include "sim/routing/checked_paths.h"
+
 namespace weft::sim::packet {
 
 LosslessTraffic::LosslessTraffic(const routing::Policy& policy, const routing::PlanSetup& setup)
-    : paths_(routing::paths_of(policy, setup)), minimal_(setup.table) {
+    : paths_(routing::checked_paths_of(policy, setup)), minimal_(setup.table) {
   const bool asked = policy.make_plan != nullptr && policy.asks.control;
   // One by one, named ways take long to follow.
   const routing::PathModel* const ways = paths_->names_ways() && paths_->all_minimal()

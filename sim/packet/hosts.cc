@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/units/long_times.h"
+#include "sim/units/plugin_modules.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -66,14 +67,20 @@ TransportCounters& TransportCounters::operator+=(const TransportCounters& other)
 TransportSetup::TransportSetup(const Modules& modules, const PacketConfig& config_, Time longest_round_trip_,
                                Time longest_queue)
     : policy(modules.policy),
-      make_selector(policy.make_path_selectors != nullptr ? policy.make_path_selectors(modules.routing)
-                                                          : routing::PathSelectorMaker()),
+      make_selector(policy.make_path_selectors == nullptr
+                        ? routing::PathSelectorMaker()
+                        : made_by("routing policy", policy.info.name, "make_path_selectors",
+                                  [&] { return policy.make_path_selectors(modules.routing); })),
       control(modules.control),
-      senders(control.make_factory(modules.control_parameters)),
-      receivers(control.make_receivers != nullptr ? control.make_receivers(modules.control_parameters)
-                                                  : nullptr),
+      senders(made_by("congestion control", control.info.name, "make_factory",
+                      [&] { return control.make_factory(modules.control_parameters); })),
+      receivers(control.make_receivers == nullptr
+                    ? nullptr
+                    : made_by("congestion control", control.info.name, "make_receivers",
+                              [&] { return control.make_receivers(modules.control_parameters); })),
       recovery_kind(modules.recovery),
-      recoveries(modules.recovery.make_factory(modules.recovery_parameters)),
+      recoveries(made_by("loss recovery", recovery_kind.info.name, "make_factory",
+                         [&] { return modules.recovery.make_factory(modules.recovery_parameters); })),
       recovery_bytes(aligned(recoveries->recovery_bytes())),
       slot_bytes(recovery_bytes + aligned(senders->sender_bytes())),
       config(config_),

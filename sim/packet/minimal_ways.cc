@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <stdexcept>
+#include <fmt/core.h>
 
 namespace weft::sim::packet {
 
-MinimalWays::MinimalWays(const Channels& channels, bool asked) : channels_(channels) {
-  if (!asked) return;
+MinimalWays::MinimalWays(const Channels& channels, const SwitchPolicies& policies)
+    : channels_(channels), policies_(policies) {
+  if (!policies.any()) return;
   std::size_t most_ports = 0;
   for (std::uint32_t v = 0; v < channels_.topology.nodes(); ++v) {
     exits_begin_.push_back(static_cast<std::uint32_t>(exits_.size()));
@@ -55,9 +56,15 @@ std::span<const std::uint32_t> MinimalWays::list_ports(NodeId at, std::uint32_t 
 
 ChannelId MinimalWays::exit_to_host(NodeId at, std::uint32_t port, std::uint32_t destination) const {
   const auto out = channels_.topology.out_channels(at);
-  if (port >= out.size() || (channels_.ends[out[port]].is_host() &&
-                             channels_.ends[out[port]].node() != channels_.topology.host(destination))) {
-    throw std::logic_error("a routing policy chose a port that does not exist or leads to another host");
+  const topologies::Topology& topology = channels_.topology;
+  const auto fail = [&](const std::string& what) {
+    policies_.fail_at(topology.node(at).name, fmt::format("it chose port {}, {}", port, what));
+  };
+  if (port >= out.size()) fail(fmt::format("but ports are 0 to {}", out.size() - 1));
+  const auto& end = channels_.ends[out[port]];
+  if (end.is_host() && end.node() != topology.host(destination)) {
+    fail(fmt::format("which leads to {}, for a packet to {}", topology.node(end.node()).name,
+                     topology.node(topology.host(destination)).name));
   }
   return ChannelId(out[port]);
 }

@@ -7,6 +7,7 @@
 
 #include "sim/packet/channels.h"
 #include "sim/packet/ids.h"
+#include "sim/packet/switch_policies.h"
 
 namespace weft::sim::packet {
 
@@ -33,8 +34,8 @@ class MinimalWays {
     }
   };
 
-  // `asked`: by policies. Else it is of no use, and takes no room.
-  MinimalWays(const Channels& channels, bool asked);
+  // Where there are no policies it is of no use, and takes no room.
+  MinimalWays(const Channels& channels, const SwitchPolicies& policies);
 
   const Set& known_set(std::uint32_t set) {
     if (reroutes_ == channels_.reroutes && set < sets_.size() && sets_[set].first_port != Set::kUnknown)
@@ -61,7 +62,7 @@ class MinimalWays {
   ChannelId channel_of(NodeId at, std::uint32_t port) const {
     return ChannelId(exits_[exits_begin_[at] + port] & ~kHostBit);
   }
-  // That of any port which a policy has chosen for a packet to a host. Throws std::logic_error if there is
+  // That of any port which a policy has chosen for a packet to a host. Throws InputError if there is
   // none, or it leads to another host.
   ChannelId checked_exit(NodeId at, std::uint32_t port, std::uint32_t destination) const {
     const std::uint32_t i = exits_begin_[at] + port;
@@ -77,6 +78,7 @@ class MinimalWays {
   ChannelId exit_to_host(NodeId at, std::uint32_t port, std::uint32_t destination) const;
 
   const Channels& channels_;
+  const SwitchPolicies& policies_;
   std::vector<Set> sets_;                   // by set of the table, as they come up
   std::uint32_t reroutes_ = 0;              // that sets_ are of
   std::vector<std::uint32_t> numbers_;      // 0, 1, 2 …

@@ -16,6 +16,7 @@
 #include "sim/routing/paths/dependencies.h"
 #include "sim/units/input_error.h"
 #include "sim/units/long_times.h"
+#include "sim/units/plugin_modules.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -50,7 +51,9 @@ constexpr std::int64_t kLivelockTimeouts = 8;
 PacketConfig config_of(const PacketSetup& setup) {
   PacketConfig config = setup.config;
   constexpr std::uint32_t kMost = 1 << 16;
-  const std::uint32_t bytes = setup.control.make_factory(setup.control_parameters)->header_bytes();
+  const auto factory = made_by("congestion control", setup.control.info.name, "make_factory",
+                               [&] { return setup.control.make_factory(setup.control_parameters); });
+  const std::uint32_t bytes = factory->header_bytes();
   if (bytes > kMost) {
     throw InputError("congestion control " + setup.control.info.name + " makes headers longer by " +
                      std::to_string(bytes) + " bytes; expected at most " + std::to_string(kMost));

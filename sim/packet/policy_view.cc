@@ -1,5 +1,7 @@
 #include "sim/packet/policy_view.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -57,6 +59,11 @@ std::span<const std::uint32_t> PolicyView::minimal(std::uint32_t host) {
 
 void PolicyView::set_timer(Time when, std::uint32_t cookie) {
   SwitchPolicies& policies = switches_.policies;
+  if (when < now_) {
+    policies.fail_at(channels_.topology.node(at_).name,
+                     fmt::format("it set a timer for {} ns, but it is {} ns already", to_ns_string(when),
+                                 to_ns_string(now_)));
+  }
   const std::uint32_t sequence = policies.site(index()).timers++;
   switches_.wires.engine.schedule_counted(when, policies.entity(index()), sequence, kPolicyTimer, cookie);
 }

@@ -3,22 +3,25 @@
 #include <algorithm>
 
 #include "sim/units/input_error.h"
+#include "sim/units/plugin_modules.h"
 
 namespace weft::sim::packet {
 namespace {
 
 // What random streams are for, beside the switch.
 constexpr std::uint64_t kPolicyPurpose = 0x9011, kTiePurpose = 0x71E5;
+constexpr const char* kKind = "routing policy";
 
 }  // namespace
 
 SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const routing::Policy& policy,
                                const routing::PlanSetup& setup)
-    : asks_(policy.asks),
+    : name_(policy.info.name),
+      asks_(policy.asks),
       source_routes_(policy.source_routes),
       hears_rates_(policy.rate_news == routing::RateNews::kWithRoutes) {
   if (policy.make_plan == nullptr) return;
-  plan_ = policy.make_plan(setup);
+  plan_ = made_by(kKind, name_, "make_plan", [&] { return policy.make_plan(setup); });
   lookup_ = plan_->lookup();
   const std::uint32_t switches = setup.topology.switches();
   for (std::uint32_t v = 0; v < setup.topology.nodes(); ++v) {
@@ -26,8 +29,9 @@ SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const routing::
   }
   for (Engine* engine : engines) first_entity_ = engine->add_counting_entities(switches);
   for (std::uint32_t s = 0; s < switches; ++s) {
-    sites_.push_back({plan_->make(s, RandomStream(setup.seed, s, kPolicyPurpose)),
-                      RandomStream(setup.seed, s, kTiePurpose)});
+    const auto make = [&] { return plan_->make(s, RandomStream(setup.seed, s, kPolicyPurpose)); };
+    sites_.push_back(
+        {made_by(kKind, name_, "SwitchPlan::make", make), RandomStream(setup.seed, s, kTiePurpose)});
   }
   policies_.resize(setup.topology.nodes());
   for (std::uint32_t s = 0; s < switches; ++s) {
@@ -39,6 +43,10 @@ SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const routing::
                      ": what switches tell each other must take above 0 and no longer than the interval "
                      "between two snapshots");
   }
+}
+
+void SwitchPolicies::fail_at(const std::string& switch_name, const std::string& what) const {
+  throw InputError(name_of_module(kKind, name_) + " at " + switch_name + ": " + what);
 }
 
 void SwitchPolicies::add_signals(Signals& sum) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/core/engine.h"
@@ -34,6 +35,8 @@ class SwitchPolicies {
   bool source_routes() const { return source_routes_ || asks_.names_routes; }
   // What the objects have counted, together.
   void add_signals(Signals& sum) const;
+  // The policy did there what none may do.
+  [[noreturn]] void fail_at(const std::string& switch_name, const std::string& what) const;
   PolicySite& site(std::uint32_t s) { return sites_[s]; }
   // That of the switch at `v`. REQUIRES: any().
   routing::SwitchPolicy& policy_at(NodeId v) const { return *policies_[v]; }
@@ -77,6 +80,7 @@ class SwitchPolicies {
  private:
   void deliver();
 
+  const std::string name_;
   routing::SwitchAsks asks_;
   bool source_routes_ = false, hears_rates_ = false;
   std::unique_ptr<routing::SwitchPlan> plan_;     // outlives the sites

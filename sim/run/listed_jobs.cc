@@ -118,7 +118,7 @@ class Expansion {
     const Scenario resolved = resolve(one, registries_);
     if (!resolved.topology.empty()) {
       const topologies::Family& family = find_module(topologies::families(), resolved.topology, "topology");
-      topology_.emplace(family.build(Parameters(family.info, resolved.topology)));
+      topology_.emplace(topologies::build(family, Parameters(family.info, resolved.topology)));
       machine_.emplace(machine_of(resolved, *topology_));
       nodes_ = placement::sound_hosts(*machine_);
       return;

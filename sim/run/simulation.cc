@@ -179,7 +179,7 @@ Simulation::Simulation(const Scenario& resolved, const WhatIf& what_if)
   if (scenario_.topology.empty()) return;
   const topologies::Family& family = find_module(topologies::families(), scenario_.topology, "topology");
   const Parameters parameters(family.info, scenario_.topology);
-  topology_ = std::make_unique<topologies::Topology>(family.build(parameters));
+  topology_ = std::make_unique<topologies::Topology>(topologies::build(family, parameters));
   if (what_if.changes_network()) topology_->rescale(what_if.rates, what_if.latencies);
   table_ = std::make_unique<routing::RoutingTable>(*topology_);
   topology_text_ = to_short_form(scenario_.topology.name, parameters);

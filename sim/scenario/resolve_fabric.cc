@@ -9,6 +9,7 @@
 #include "sim/fabrics/fabric.h"
 #include "sim/scenario/queue_match.h"
 #include "sim/scenario/scenario.h"
+#include "sim/units/plugin_modules.h"
 
 namespace weft::sim {
 namespace {
@@ -80,6 +81,7 @@ class Filler {
     fabric_ =
         &find_module(std::span<const Fabric>(registries_.fabrics),
                      ModuleChoice{.name = scenario_.fabric, .location = scenario_.fabric_location}, "fabric");
+    check_names();
     parameters(network_->info, parameters_of("network", fabric_->network), "", scenario_.network);
     wanted_ = routing_for(*fabric_, topology_->info.name, topology_->routing);
     routing();
@@ -97,6 +99,45 @@ class Filler {
     if (scenario_.fabric_location.line == 0) throw InputError(scenario_.fabric_location, what);
     scenario_.warnings.push_back(scenario_.fabric_location.prefix() + what);
     scenario_.fabric.clear();
+  }
+
+  // Whatever of it counts here: a fabric with a wrong name is none.
+  void check_names() const {
+    check_name(kCongestion.word, fabric_->congestion, registries_.congestion);
+    check_name(kRecovery.word, fabric_->recovery, registries_.recoveries);
+    check_name(kQueue.word, fabric_->queue, registries_.queues);
+    for (const FabricRouting& routing : fabric_->routing) {
+      if (routing.policy != fabrics::kRecommended) {
+        check_name("routing policy", routing.policy, registries_.routing);
+      }
+      check_name(kRecovery.word, routing.recovery, registries_.recoveries);
+      check_name(kQueue.word, routing.queue, registries_.queues);
+      for (const std::string& family : routing.families) {
+        check_name("topology", family, registries_.topologies);
+      }
+    }
+    for (const auto& [name, value] : parameters_of("network", fabric_->network)) {
+      std::vector<std::string> known;
+      for (const RegisteredNetwork& network : registries_.networks) {
+        for (const ParameterSpec& spec : network.info.parameters) known.push_back(spec.name);
+      }
+      check_known("parameter of network models", name, known);
+    }
+  }
+  template <typename Registered>
+  void check_name(const char* word, const std::string& text, const std::vector<Registered>& modules) const {
+    if (text.empty()) return;
+    std::vector<std::string> known;
+    for (const Registered& module : modules) known.push_back(module.info.name);
+    check_known(word, choice_of(text).name, known);
+  }
+  void check_known(const char* word, const std::string& name, const std::vector<std::string>& known) const {
+    if (known.empty() || std::ranges::find(known, name) != known.end()) return;
+    const std::string nearest = nearest_name(name, known);
+    throw InputError(
+        scenario_.fabric_location,
+        fmt::format("{}: '{}' is not a {}{}", name_of_module("fabric", fabric_->info.name), name, word,
+                    nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
   }
 
   // Who chose another control, recovery or queue has another network in mind.
@@ -174,7 +215,7 @@ class Filler {
     ModuleChoice& choice = scenario_.*part.choice;
     if (!choice.empty()) return keep(part.field, modules, own, choice);
     const Registered* module = find_registered(modules, own.name);
-    if (module == nullptr) return;
+    if (module == nullptr) return;  // left open: check_names() found it otherwise
     if (const std::string obstacle = what_excludes(*module, own); !obstacle.empty()) {
       return change(fmt::format("not {} {}, which does not go with {}", part.field, own.name, obstacle));
     }

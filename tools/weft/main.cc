@@ -9,6 +9,7 @@
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
 #include "sim/units/part_file.h"
+#include "sim/units/plugin_modules.h"
 #include "sim/units/used_files.h"
 #include "tools/weft/cli/build_info.h"
 #include "tools/weft/cli/command.h"
@@ -135,7 +136,12 @@ int run_reporting(int argc, char** argv) {
                           : error.what());
     return memory ? kLimit : kBadInput;
   } catch (const std::exception& error) {
-    log::error(std::string("internal error: ") + error.what());
+    const std::string plugins = plugins_loaded();
+    log::error((plugins.empty() ? "internal error: " : "error in a plug-in (" + plugins + ") or internal error: ") +
+               error.what());
+    return kInternalError;
+  } catch (...) {  // this program throws nothing else
+    log::error("error in a plug-in (" + plugins_loaded() + "): it threw what is no std::exception");
     return kInternalError;
   }
 }

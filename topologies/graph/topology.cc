@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/units/input_error.h"
@@ -60,14 +61,28 @@ void Topology::finish(bool in_parts) {
   in_parts_ = in_parts;
   const auto fail = [&](const std::string& what) { throw InputError(fmt::format("{}: {}", name_, what)); };
   if (hosts_.empty()) fail("the network has no host");
+  for (const Node& node : nodes_) {
+    if (node.switch_latency < Time()) {
+      fail(fmt::format("'{}' has switch latency {} ns, but it must be 0 or more", node.name,
+                       static_cast<double>(node.switch_latency.ps()) / 1000));
+    }
+  }
 
   channels_.clear();
   channels_.reserve(2 * edges_.size());
   out_begin_.assign(nodes() + 1, 0);
   for (const auto& [a, b, link] : edges_) {
+    if (std::max(a, b) >= nodes()) {
+      fail(fmt::format("a link joins nodes {} and {}, but there are {}", a, b, nodes()));
+    }
     if (a == b) fail(fmt::format("a link joins '{}' to itself", nodes_[a].name));
-    if (link.rate <= Bandwidth()) {
-      fail(fmt::format("the link between '{}' and '{}' has rate 0", nodes_[a].name, nodes_[b].name));
+    if (link.rate <= Bandwidth() || link.back_rate < Bandwidth()) {
+      fail(fmt::format("the link between '{}' and '{}' has {}", nodes_[a].name, nodes_[b].name,
+                       link.rate == Bandwidth() ? "rate 0" : "a rate below 0"));
+    }
+    if (link.latency < Time()) {
+      fail(fmt::format("the link between '{}' and '{}' has latency {} ns, but it must be 0 or more",
+                       nodes_[a].name, nodes_[b].name, static_cast<double>(link.latency.ps()) / 1000));
     }
     if (!(link.loss >= 0 && link.loss < 1)) {
       fail(

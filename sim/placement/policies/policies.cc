@@ -8,6 +8,7 @@
 #include "sim/placement/policies/built_in.h"
 #include "sim/units/input_error.h"
 #include "sim/units/module_list.h"
+#include "sim/units/plugin_modules.h"
 
 namespace weft::placement {
 namespace {
@@ -92,7 +93,8 @@ Outcome place(const ModuleChoice& chosen, const Request& request, const Machine&
                      request.ranks == 1 ? "" : "s", request.ranks_per_node, needed, machine.topology.name(),
                      sound, sound < machine.state.size() ? " that have not failed" : ""));
   }
-  Outcome outcome = policy.place({parameters, request, machine});
+  Outcome outcome = made_by("placement", policy.info.name, "place",
+                            [&] { return policy.place({parameters, request, machine}); });
   check(choice, request, machine, outcome);
   return outcome;
 }

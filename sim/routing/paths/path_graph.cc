@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/routing/checked_paths.h"
+
 namespace weft::routing {
 
 PathGraph::PathGraph(const topologies::Topology& topology, const PathModel& model)
@@ -81,7 +83,29 @@ std::uint32_t PathGraph::add(topologies::Vertex at, PathState state) {
     }
     next_[step] = next;
   }
+  if (has_circle_) check_ends();
   return root;
+}
+
+// From every stop packets come to the end, or to where there is no way on: whoever moves them along is done
+// some day.
+void PathGraph::check_ends() const {
+  std::vector<bool> ends(stops_.size(), false);
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::uint32_t number : done_) {
+      const Stop& stop = stops_[number];
+      bool here = stop.last || stop.steps == 0;
+      for (std::uint32_t i = stop.first_step; i < stop.first_step + stop.steps && !here; ++i) {
+        here = steps_[i].share > 0 && (next_[i] == kArrived || ends[next_[i]]);
+      }
+      again = again || here != ends[number];
+      ends[number] = here;
+    }
+  }
+  for (const std::uint32_t number : done_) {
+    if (!ends[number]) fail_endless(model_, topology_, stops_[number].at, host_);
+  }
 }
 
 std::span<const std::uint32_t> PathGraph::order() {

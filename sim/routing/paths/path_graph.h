@@ -54,6 +54,7 @@ class PathGraph {
   static constexpr std::uint32_t kUnknown = UINT32_MAX;
   std::size_t place(std::uint32_t at, PathState state) const { return std::size_t{at} * states_ + state; }
   std::uint32_t make(std::uint32_t at, PathState state);
+  void check_ends() const;
 
   const topologies::Topology& topology_;
   const PathModel& model_;

@@ -24,7 +24,7 @@ Registries with_fabrics() {
                          .congestion = "marked:gain=0.5",
                          .recovery = "cut",
                          .queue = "trimming:cap=200KB",
-                         .network = "mtu=2048,unknown=1"},
+                         .network = "mtu=2048,o=1us"},
                         {.info = {.name = "second", .summary = "s", .source = "s", .parameters = {}},
                          .routing = {{.policy = "hash"}},
                          .congestion = "fixed",

@@ -12,6 +12,7 @@
 #include "goal/workload/workload.h"
 #include "sim/fabrics/fabrics.h"
 #include "sim/replay/protocols.h"
+#include "sim/routing/checked_paths.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/run/default_routing.h"
 #include "sim/units/input_error.h"
@@ -88,7 +89,7 @@ RoutedNetwork::RoutedNetwork(topologies::Topology topology, const Choice& choice
     const routing::Policy& policy = find_module(routing::policies(), chosen, "routing policy");
     parameters_ = Parameters(policy.info, chosen);
     policy_ = policy.configured(parameters_);
-    paths_ = routing::paths_of(policy_, setup());
+    paths_ = routing::checked_paths_of(policy_, setup());
     if (!policy_.all_nics) nics_ = routing::NicNetwork::make(topology_, *table_, policy_.leads_to_hosts);
     find_rails(choice.nic_choice);
   });
@@ -102,7 +103,7 @@ void RoutedNetwork::find_rails(const std::string& nic_choice) {
   const Parameters protocol(sim::protocols().front(), ModuleChoice());
   rail_use_ = routing::rail_use(nic_choice_, {.most = protocol.whole("rails")});
   rails_ = routing::NicNetwork::make_unfolded(topology_, *table_);
-  rail_paths_ = routing::paths_of(policy_, setup_of_rails());
+  rail_paths_ = routing::checked_paths_of(policy_, setup_of_rails());
 }
 
 routing::PlanSetup RoutedNetwork::setup_of_nics() const {
@@ -120,7 +121,7 @@ routing::LinkLoad RoutedNetwork::load(const topologies::HostTraffic& traffic) co
     const topologies::HostTraffic& all =
         follows ? routing::over_nics(traffic, *rails_, nic_choice_, rail_use_) : traffic;
     if (policy_.fluid == routing::FluidPaths::kBalanced) {
-      load = routing::balanced_load(on.topology, on.table, routing::paths_of(policy_, on), all);
+      load = routing::balanced_load(on.topology, on.table, routing::checked_paths_of(policy_, on), all);
     } else {
       load = routing::link_load(on.topology, on.table, follows ? *rail_paths_ : *paths_, all);
     }
