@@ -221,7 +221,8 @@ bool Paths::walk(std::uint32_t channel, const Trip& trip, std::vector<std::uint3
     const std::uint32_t at = topology_.channels()[c].to;
     if (at == end) return true;
     // Each switch has one choice for this trip: who comes back to one goes round for ever.
-    if (hops.size() > topology_.nodes() && by_model) routing::fail_endless(*model_, topology_, at, trip.destination);
+    if (hops.size() > topology_.nodes() && by_model)
+      routing::fail_endless(*model_, topology_, at, trip.destination);
     if (topology_.node(at).kind == topologies::NodeKind::kHost) return false;
     if (by_model) {
       c = next_by_model(at, trip);

@@ -122,6 +122,20 @@ void Connections::aim(Connection& connection, const Message& message, PortId por
   if (nics != nullptr) connection.target = nics->endpoint(message.destination, reply);
 }
 
+std::unique_ptr<routing::PathSelector> Connections::make_selector(const Connection& connection,
+                                                                  std::uint64_t identity,
+                                                                  const RandomStream& random) {
+  const routing::PathSetup of_paths{.connection = identity,
+                                    .source = side_.hosts.endpoint_of(connection.source, connection.nic),
+                                    .destination = connection.target,
+                                    .random = random,
+                                    .topology = &side_.channels.topology,
+                                    .packet_lifetime = side_.channels.packet_lifetime,
+                                    .signals = side_.signals.paths.data()};
+  return made_by("routing policy", side_.setup.policy.info.name, "PathSelectorMaker",
+                 [&] { return side_.setup.make_selector(of_paths); });
+}
+
 SlotId Connections::open(const Message& message, const Opening& opening, const Shape& shape, Time& one_way) {
   const TransportSetup& setup = side_.setup;
   const PacketConfig& config = setup.config;
@@ -157,9 +171,8 @@ SlotId Connections::open(const Message& message, const Opening& opening, const S
                                               .rings = &rings_,
                                               .losses = keeps_paths() ? &losses_ : nullptr,
                                               .signals = side_.signals.recoveries.data()};
-  connection.recovery =
-      made_by("loss recovery", setup.recovery_kind.info.name, "RecoveryFactory::construct",
-              [&] { return setup.recoveries->construct(state(slot), of_recovery); });
+  connection.recovery = made_by("loss recovery", setup.recovery_kind.info.name, "RecoveryFactory::construct",
+                                [&] { return setup.recoveries->construct(state(slot), of_recovery); });
   const congestion::FlowInfo of_control{.mtu_bytes = config.mtu_bytes,
                                         .line_rate = line_rate,
                                         .base_rtt = round_trip,
@@ -179,15 +192,7 @@ SlotId Connections::open(const Message& message, const Opening& opening, const S
   cold = {};
   one_way = ideal_time(connection, shape, path);
   if (setup.make_selector) {
-    const routing::PathSetup of_paths{.connection = opening.identity,
-                                      .source = side_.hosts.endpoint_of(source, nic),
-                                      .destination = connection.target,
-                                      .random = random,
-                                      .topology = &side_.channels.topology,
-                                      .packet_lifetime = side_.channels.packet_lifetime,
-                                      .signals = side_.signals.paths.data()};
-    cold.selector = made_by("routing policy", setup.policy.info.name, "PathSelectorMaker",
-                            [&] { return setup.make_selector(of_paths); });
+    cold.selector = make_selector(connection, opening.identity, random);
   }
   connection.selector = cold.selector.get();
   connection.control->start(side_.engine.now());

@@ -104,6 +104,8 @@ class Connections {
     std::uint32_t number = 0;    // among its source's connections
     PortId port{0};              // among its source's NICs
   };
+  std::unique_ptr<routing::PathSelector> make_selector(const Connection& connection, std::uint64_t identity,
+                                                       const RandomStream& random);
   SlotId open(const Message& message, const Opening& opening, const Shape& shape, Time& one_way);
   void close(SlotId slot);
   void forget_idle();

@@ -1,15 +1,18 @@
 #include "sim/packet/minimal_ways.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <fmt/core.h>
+#include <stdexcept>
+#include <string>
 
 namespace weft::sim::packet {
 
-MinimalWays::MinimalWays(const Channels& channels, const SwitchPolicies& policies)
+MinimalWays::MinimalWays(const Channels& channels, bool asked, const SwitchPolicies* policies)
     : channels_(channels), policies_(policies) {
-  if (!policies.any()) return;
+  if (!asked) return;
   std::size_t most_ports = 0;
   for (std::uint32_t v = 0; v < channels_.topology.nodes(); ++v) {
     exits_begin_.push_back(static_cast<std::uint32_t>(exits_.size()));
@@ -58,7 +61,9 @@ ChannelId MinimalWays::exit_to_host(NodeId at, std::uint32_t port, std::uint32_t
   const auto out = channels_.topology.out_channels(at);
   const topologies::Topology& topology = channels_.topology;
   const auto fail = [&](const std::string& what) {
-    policies_.fail_at(topology.node(at).name, fmt::format("it chose port {}, {}", port, what));
+    const std::string all = fmt::format("it chose port {}, {}", port, what);
+    if (policies_ != nullptr) policies_->fail_at(topology.node(at).name, all);
+    throw std::logic_error("a routing policy at " + topology.node(at).name + ": " + all);
   };
   if (port >= out.size()) fail(fmt::format("but ports are 0 to {}", out.size() - 1));
   const auto& end = channels_.ends[out[port]];

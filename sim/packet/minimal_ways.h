@@ -34,8 +34,8 @@ class MinimalWays {
     }
   };
 
-  // Where there are no policies it is of no use, and takes no room.
-  MinimalWays(const Channels& channels, const SwitchPolicies& policies);
+  // `asked`: by policies. Else it is of no use, and takes no room. `policies` are for messages; may be null.
+  MinimalWays(const Channels& channels, bool asked, const SwitchPolicies* policies = nullptr);
 
   const Set& known_set(std::uint32_t set) {
     if (reroutes_ == channels_.reroutes && set < sets_.size() && sets_[set].first_port != Set::kUnknown)
@@ -62,8 +62,8 @@ class MinimalWays {
   ChannelId channel_of(NodeId at, std::uint32_t port) const {
     return ChannelId(exits_[exits_begin_[at] + port] & ~kHostBit);
   }
-  // That of any port which a policy has chosen for a packet to a host. Throws InputError if there is
-  // none, or it leads to another host.
+  // That of any port which a policy has chosen for a packet to a host. Throws InputError (std::logic_error
+  // without policies) if there is none, or it leads to another host.
   ChannelId checked_exit(NodeId at, std::uint32_t port, std::uint32_t destination) const {
     const std::uint32_t i = exits_begin_[at] + port;
     if (i < exits_begin_[at + 1u] && !(exits_[i] & kHostBit)) [[likely]]
@@ -78,7 +78,7 @@ class MinimalWays {
   ChannelId exit_to_host(NodeId at, std::uint32_t port, std::uint32_t destination) const;
 
   const Channels& channels_;
-  const SwitchPolicies& policies_;
+  const SwitchPolicies* policies_;
   std::vector<Set> sets_;                   // by set of the table, as they come up
   std::uint32_t reroutes_ = 0;              // that sets_ are of
   std::vector<std::uint32_t> numbers_;      // 0, 1, 2 …

@@ -75,13 +75,12 @@ congestion::Receiver* ReceivingSide::receiver_of(NicId nic) {
   std::unique_ptr<congestion::Receiver>& receiver = receivers_[nic].receiver;
   if (receiver == nullptr) {
     const PacketConfig& config = side_.setup.config;
-    const congestion::ReceiverInfo info{
-        .line_rate = side_.channels.cold[side_.hosts.nics[nic].channel].rate,
-        .mtu_bytes = config.mtu_bytes,
-        .header_bytes = config.header_bytes,
-        .longest_rtt = side_.setup.longest_round_trip,
-        .random =
-            static_cast<std::uint32_t>(RandomStream(side_.engine.seed(), nic, kReceiverPurpose).next())};
+    const congestion::ReceiverInfo info{.line_rate = side_.channels.cold[side_.hosts.nics[nic].channel].rate,
+                                        .mtu_bytes = config.mtu_bytes,
+                                        .header_bytes = config.header_bytes,
+                                        .longest_rtt = side_.setup.longest_round_trip,
+                                        .random = static_cast<std::uint32_t>(
+                                            RandomStream(side_.engine.seed(), nic, kReceiverPurpose).next())};
     receiver = made_by("congestion control", side_.setup.control.info.name, "ReceiverFactory::make",
                        [&] { return side_.setup.receivers->make(info); });
   }

@@ -41,7 +41,7 @@ RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& f
       channels_(wires.channels),
       mode_(mode_of(policies)),
       policies_(policies),
-      ways_(wires.channels, policies),
+      ways_(wires.channels, policies.any(), &policies),
       trails_(wires.pool, wires.channels, policies),
       switches_{wires, scheduled, forwarding, policies, ways_, trails_},
       news_(switches_),

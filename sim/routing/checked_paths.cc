@@ -118,9 +118,8 @@ PathState CheckedPaths::behind_detour(PathState state) const {
 
 void fail_endless(const PathModel& model, const topologies::Topology& topology, topologies::Vertex at,
                   std::uint32_t host) {
-  const std::string what =
-      fmt::format("at {} towards {} packets come into a circle that they never leave", topology.node(at).name,
-                  topology.node(topology.host(host)).name);
+  const std::string what = fmt::format("at {} towards {} packets come into a circle that they never leave",
+                                       topology.node(at).name, topology.node(topology.host(host)).name);
   if (const auto* of_plugin = dynamic_cast<const CheckedPaths*>(&model)) of_plugin->fail(what);
   throw std::logic_error("a path model is wrong: " + what);
 }

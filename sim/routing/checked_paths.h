@@ -11,8 +11,8 @@
 namespace weft::routing {
 
 // Gives what another model gives, and throws InputError, with the policy and the place, for what can't be:
-// shares that are negative, no numbers, or don't make 1 together, channels that don't leave from there, states
-// that there aren't, ways that don't hang together.
+// shares that are negative, no numbers, or don't make 1 together, channels that don't leave from there,
+// states that there aren't, ways that don't hang together.
 class CheckedPaths final : public PathModel {
  public:
   // `policy`: its name, for messages.
@@ -52,7 +52,8 @@ class CheckedPaths final : public PathModel {
 // As paths_of(), with those of plug-ins checked: one that there isn't is an InputError as well.
 std::unique_ptr<PathModel> checked_paths_of(const Policy& policy, const PlanSetup& setup);
 
-// For who follows steps, and finds that packets to this host never leave a circle that they come into at `at`.
+// For who follows steps, and finds that packets to this host never leave a circle that they come into at
+// `at`.
 [[noreturn]] void fail_endless(const PathModel& model, const topologies::Topology& topology,
                                topologies::Vertex at, std::uint32_t host);
 

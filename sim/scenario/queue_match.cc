@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/units/plugin_modules.h"
+
 namespace weft::sim {
 namespace {
 
@@ -282,6 +284,25 @@ void match_queue(std::span<const Party> parties, const std::vector<RegisteredQue
       if (is_its) queue.given.try_emplace(parameter, value);
     }
   }
+}
+
+void check_queue_of(const RegisteredControl& control, const std::vector<RegisteredQueue>& queues,
+                    const SourceLocation& location) {
+  std::vector<std::string> disciplines, parameters;
+  for (const RegisteredQueue& queue : queues) {
+    disciplines.push_back(queue.info.name);
+    for (const ParameterSpec& spec : queue.info.parameters) parameters.push_back(spec.name);
+  }
+  const auto check = [&](const std::string& name, const std::vector<std::string>& known, const char* word) {
+    if (name.empty() || std::ranges::find(known, name) != known.end()) return;
+    const std::string nearest = nearest_name(name, known);
+    throw InputError(location,
+                     fmt::format("{} is made for {}, which is not a {}{}",
+                                 name_of_module("congestion control", control.info.name), name, word,
+                                 nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+  };
+  check(control.queue, disciplines, kWord);
+  for (const auto& [name, value] : control.queue_settings) check(name, parameters, "parameter of any queue");
 }
 
 bool may_suit(const RegisteredQueue& queue, const ModuleChoice& choice, const CapabilityNeeds& needs) {

@@ -31,6 +31,11 @@ struct Party {
 void match_queue(std::span<const Party> parties, const std::vector<RegisteredQueue>& queues,
                  ModuleChoice& queue);
 
+// Throws InputError at `location` if the queue that a control was made for, or one of its settings, is not of
+// these.
+void check_queue_of(const RegisteredControl& control, const std::vector<RegisteredQueue>& queues,
+                    const SourceLocation& location);
+
 // Can this discipline be what is needed, with those of its parameters set that aren't given in `choice`?
 // Throws InputError for given ones that make no sense.
 bool may_suit(const RegisteredQueue& queue, const ModuleChoice& choice, const CapabilityNeeds& needs);

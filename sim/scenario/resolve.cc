@@ -15,7 +15,6 @@
 #include "sim/scenario/resolve_one.h"
 #include "sim/scenario/scenario.h"
 #include "sim/scenario/short_form.h"
-#include "sim/units/plugin_modules.h"
 
 namespace weft::sim {
 namespace {
@@ -178,7 +177,7 @@ class Resolver {
     std::vector<Party> parties = {
         party("congestion control", "control", control, registries_.congestion, scenario_.congestion),
         party("routing policy", "policy", routing, registries_.routing, scenario_.routing)};
-    check_queue_of(control);
+    check_queue_of(control, registries_.queues, scenario_.congestion.location);
     parties.front().queue = control.queue;
     parties.front().queue_settings = control.queue_settings;
     const std::string disorder = what_breaks_order(routing);
@@ -196,26 +195,6 @@ class Resolver {
     }
     if (network_module().needs_of) parties.push_back(network_party());
     queue(parties);
-  }
-
-  // What a control was made for must be there, and its settings some discipline's.
-  void check_queue_of(const RegisteredControl& control) const {
-    std::vector<std::string> disciplines, parameters;
-    for (const RegisteredQueue& queue : registries_.queues) {
-      disciplines.push_back(queue.info.name);
-      for (const ParameterSpec& spec : queue.info.parameters) parameters.push_back(spec.name);
-    }
-    const auto check = [&](const std::string& name, const std::vector<std::string>& known, const char* word) {
-      if (name.empty() || std::ranges::find(known, name) != known.end()) return;
-      const std::string nearest = nearest_name(name, known);
-      throw InputError(
-          scenario_.congestion.location,
-          fmt::format("{} is made for {}, which is not a {}{}",
-                      name_of_module("congestion control", control.info.name), name, word,
-                      nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
-    };
-    check(control.queue, disciplines, "queue discipline");
-    for (const auto& [name, value] : control.queue_settings) check(name, parameters, "parameter of any queue");
   }
 
   template <typename Registered>

@@ -21,6 +21,129 @@ SEAMS = ("congestion/congestion.h", "congestion/receiver.h", "congestion/recover
          "sim/routing/switch_policy.h", "sim/units/capabilities.h", "sim/units/module.h", "sim/units/quantity.h",
          "topologies/graph/topology.h")
 
+# Its modules go wrong as their parameters say, and the plug-in as the environment does.
+WRONG = """
+#include <cmath>
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+using namespace weft;
+using namespace weft::routing;
+struct Model final : PathModel {
+  const PlanSetup& setup;
+  const RoutingTable& table;
+  const topologies::Topology& topology;
+  std::string bad;
+  explicit Model(const PlanSetup& s)
+      : setup(s), table(s.table), topology(s.topology), bad(s.parameters.text("bad")) {}
+  void starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const override {
+    if (bad != "no_start") starts.push_back({.share = bad == "two" ? 2.0 : 1.0});
+  }
+  void steps(topologies::Vertex at, PathState, std::uint32_t host, std::vector<PathStep>& steps) const override {
+    if (bad == "throw") throw std::runtime_error("no idea");
+    if (bad == "circle") {
+      for (const std::uint32_t c : topology.out_channels(at)) {
+        if (topology.node(topology.channels()[c].to).kind == topologies::NodeKind::kHost) continue;
+        return steps.push_back({.channel = c});
+      }
+    }
+    const auto candidates = table.candidates(at, host);
+    const double share = 1.0 / candidates.size();
+    for (const std::uint32_t c : candidates) {
+      steps.push_back({.channel = bad == "channel" ? 1000000u : c,
+                       .share = bad == "half" ? share / 2 : bad == "nan" ? NAN : bad == "below" ? -1 : share});
+    }
+  }
+};
+std::unique_ptr<PathModel> make_paths(const PlanSetup& setup) {
+  if (setup.parameters.text("bad") == "null") return nullptr;
+  return std::make_unique<Model>(setup);
+}
+struct Switch final : SwitchPolicy {
+  std::string bad;
+  explicit Switch(std::string b) : bad(std::move(b)) {}
+  Output choose(const PacketView&, RouteNote&, std::span<const std::uint32_t> minimal,
+                ActiveSwitch& here) override {
+    if (bad == "throw") throw std::runtime_error("no choice");
+    if (bad == "port") return {.port = here.ports()};
+    if (here.now() > Time()) here.set_timer(Time(), 0);
+    return {.port = minimal.front()};
+  }
+};
+std::unique_ptr<SwitchPlan> make_plan(const PlanSetup& setup) {
+  const std::string bad = setup.parameters.text("bad");
+  if (bad == "null") return nullptr;
+  return each_switch([bad](std::uint32_t, auto) {
+    return bad == "no_switch" ? nullptr : std::make_unique<Switch>(bad);
+  });
+}
+struct Sender final : congestion::Sender {
+  struct Settings {
+    explicit Settings(const Parameters&) {}
+  };
+  Sender(const congestion::FlowInfo&, const Settings&) { throw std::runtime_error("no sender"); }
+  void start(Time) override {}
+  void on_ack(const congestion::Ack&) override {}
+  void on_loss(const congestion::Loss&) override {}
+  void on_timeout(const congestion::Loss&) override {}
+};
+std::unique_ptr<congestion::SenderFactory> no_factory(const Parameters&) { return nullptr; }
+topologies::Topology build(const Parameters& parameters) {
+  const std::string bad = parameters.text("bad");
+  if (bad == "throw") throw std::runtime_error("no network");
+  topologies::Topology topology("pair");
+  const auto a = topology.add_switch("a", 1, 0, bad == "switch" ? Time::ps(-1) : Time());
+  topologies::Link link{.rate = Bandwidth::gbps(100), .latency = Time::ns(500)};
+  for (int i = 0; i < 2; ++i) topology.add_link(topology.add_host("h" + std::to_string(i)), a, link);
+  link.latency = Time::ns(-5);
+  if (bad == "latency") topology.add_link(topology.add_host("far"), a, link);
+  if (bad == "range") topology.add_link(a, 500, link);
+  if (bad != "unfinished") topology.finish();
+  return topology;
+}
+placement::Outcome place(const placement::Setup&) { throw std::runtime_error("no place"); }
+fabrics::Fabric fabric(const char* name) { return {.info = {.name = name, .summary = "s", .source = "s"}}; }
+WEFT_PLUGIN(plugin) {
+  const char* wrong = std::getenv("WRONG");
+  const std::string at_once = wrong == nullptr ? "" : wrong;
+  if (at_once == "int") throw 42;
+  if (at_once == "error") throw std::runtime_error("out of order");
+  if (at_once == "input") throw InputError("my own message");
+  const ModuleInfo info{.name = "wrong", .summary = "s", .source = "s",
+                        .parameters = {{"bad", ParameterType::kText, "no", "What is wrong."}}};
+  ModuleInfo odd{.name = "odd", .summary = "s", .source = "s"};
+  if (at_once == "default") odd.parameters = {{"n", ParameterType::kInteger, "abc", "h"}};
+  if (at_once == "twice") odd.parameters = {{"n", ParameterType::kInteger, "1", "h"}, {"n", ParameterType::kTime, "1s", "h"}};
+  if (at_once == "control") plugin.controls.push_back({.info = odd});
+  if (at_once == "recovery") plugin.recoveries.push_back({.info = odd});
+  if (at_once == "family") plugin.families.push_back({.info = odd});
+  if (at_once == "placement") plugin.placements.push_back({.info = odd});
+  if (!odd.parameters.empty()) plugin.policies.push_back({.info = odd});
+  plugin.policies.push_back({.info = info, .make_plan = make_plan, .make_paths = make_paths, .fluid = FluidPaths::kModel});
+  ModuleInfo one = info;
+  one.name = "one_way";
+  plugin.policies.push_back({.info = one, .make_paths = make_paths, .fluid = FluidPaths::kOne});
+  plugin.controls.push_back({.info = info, .make_factory = congestion::SenderFactoryFor<Sender>::make});
+  plugin.controls.push_back({.info = {.name = "nothing", .summary = "s", .source = "s"}, .make_factory = no_factory});
+  plugin.controls.push_back({.info = {.name = "queued", .summary = "s", .source = "s"},
+                             .make_factory = congestion::SenderFactoryFor<Sender>::make, .queue = "droptial"});
+  plugin.families.push_back({.info = info, .build = build});
+  plugin.placements.push_back({.info = info, .place = place});
+  for (const char* each : {"control", "queue", "recovery", "family", "routing", "network"}) {
+    const std::string name = std::string("of_") + each;
+    fabrics::Fabric wrong = fabric(name.c_str());
+    const std::string kind = each;
+    if (kind == "control") wrong.congestion = "dctpc";
+    if (kind == "queue") wrong.queue = "droptial:capacity=10KB";
+    if (kind == "recovery") wrong.recovery = "goback_n";
+    if (kind == "family") wrong.routing = {{.families = {"fat_treee"}, .policy = "ecmp"}};
+    if (kind == "routing") wrong.routing = {{.families = {"torus"}, .policy = "ecpm"}};
+    if (kind == "network") wrong.network = "mtuu=1024";
+    plugin.fabrics.push_back(wrong);
+  }
+}
+"""
+
 
 def code_of(path):
     text = re.sub(r"//[^\n]*", "", path.read_text())
@@ -229,129 +352,14 @@ class Plugins(unittest.TestCase):
         for word in words:
             self.assertIn(word, errors[0])
 
-    def test_what_modules_do_wrong_is_told_with_their_names(self):
-        self.compile("wrong", """
-            #include <cmath>
-            #include <cmath>
-            #include <cstdlib>
-            #include <stdexcept>
-            using namespace weft;
-            using namespace weft::routing;
-            struct Model final : PathModel {
-              const PlanSetup& setup;
-              const RoutingTable& table;
-              const topologies::Topology& topology;
-              std::string bad;
-              explicit Model(const PlanSetup& s)
-                  : setup(s), table(s.table), topology(s.topology), bad(s.parameters.text("bad")) {}
-              void starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const override {
-                if (bad != "no_start") starts.push_back({.share = bad == "two" ? 2.0 : 1.0});
-              }
-              void steps(topologies::Vertex at, PathState, std::uint32_t host, std::vector<PathStep>& steps) const override {
-                if (bad == "throw") throw std::runtime_error("no idea");
-                if (bad == "circle") {
-                  for (const std::uint32_t c : topology.out_channels(at)) {
-                    if (topology.node(topology.channels()[c].to).kind == topologies::NodeKind::kHost) continue;
-                    return steps.push_back({.channel = c});
-                  }
-                }
-                const auto candidates = table.candidates(at, host);
-                const double share = 1.0 / candidates.size();
-                for (const std::uint32_t c : candidates) {
-                  steps.push_back({.channel = bad == "channel" ? 1000000u : c,
-                                   .share = bad == "half" ? share / 2 : bad == "nan" ? NAN : bad == "below" ? -1 : share});
-                }
-              }
-            };
-            std::unique_ptr<PathModel> make_paths(const PlanSetup& setup) {
-              if (setup.parameters.text("bad") == "null") return nullptr;
-              return std::make_unique<Model>(setup);
-            }
-            struct Switch final : SwitchPolicy {
-              std::string bad;
-              explicit Switch(std::string b) : bad(std::move(b)) {}
-              Output choose(const PacketView&, RouteNote&, std::span<const std::uint32_t> minimal,
-                            ActiveSwitch& here) override {
-                if (bad == "throw") throw std::runtime_error("no choice");
-                if (bad == "port") return {.port = here.ports()};
-                if (here.now() > Time()) here.set_timer(Time(), 0);
-                return {.port = minimal.front()};
-              }
-            };
-            std::unique_ptr<SwitchPlan> make_plan(const PlanSetup& setup) {
-              const std::string bad = setup.parameters.text("bad");
-              if (bad == "null") return nullptr;
-              return each_switch([bad](std::uint32_t, auto) {
-                return bad == "no_switch" ? nullptr : std::make_unique<Switch>(bad);
-              });
-            }
-            struct Sender final : congestion::Sender {
-              struct Settings {
-                explicit Settings(const Parameters&) {}
-              };
-              Sender(const congestion::FlowInfo&, const Settings&) { throw std::runtime_error("no sender"); }
-              void start(Time) override {}
-              void on_ack(const congestion::Ack&) override {}
-              void on_loss(const congestion::Loss&) override {}
-              void on_timeout(const congestion::Loss&) override {}
-            };
-            std::unique_ptr<congestion::SenderFactory> no_factory(const Parameters&) { return nullptr; }
-            topologies::Topology build(const Parameters& parameters) {
-              const std::string bad = parameters.text("bad");
-              if (bad == "throw") throw std::runtime_error("no network");
-              topologies::Topology topology("pair");
-              const auto a = topology.add_switch("a", 1, 0, bad == "switch" ? Time::ps(-1) : Time());
-              topologies::Link link{.rate = Bandwidth::gbps(100), .latency = Time::ns(500)};
-              for (int i = 0; i < 2; ++i) topology.add_link(topology.add_host("h" + std::to_string(i)), a, link);
-              link.latency = Time::ns(-5);
-              if (bad == "latency") topology.add_link(topology.add_host("far"), a, link);
-              if (bad == "range") topology.add_link(a, 500, link);
-              if (bad != "unfinished") topology.finish();
-              return topology;
-            }
-            placement::Outcome place(const placement::Setup&) { throw std::runtime_error("no place"); }
-            fabrics::Fabric fabric(const char* name) { return {.info = {.name = name, .summary = "s", .source = "s"}}; }
-            WEFT_PLUGIN(plugin) {
-              const char* wrong = std::getenv("WRONG");
-              const std::string at_once = wrong == nullptr ? "" : wrong;
-              if (at_once == "int") throw 42;
-              if (at_once == "error") throw std::runtime_error("out of order");
-              if (at_once == "input") throw InputError("my own message");
-              const ModuleInfo info{.name = "wrong", .summary = "s", .source = "s",
-                                    .parameters = {{"bad", ParameterType::kText, "no", "What is wrong."}}};
-              ModuleInfo odd{.name = "odd", .summary = "s", .source = "s"};
-              if (at_once == "default") odd.parameters = {{"n", ParameterType::kInteger, "abc", "h"}};
-              if (at_once == "twice") odd.parameters = {{"n", ParameterType::kInteger, "1", "h"}, {"n", ParameterType::kTime, "1s", "h"}};
-              if (at_once == "control") plugin.controls.push_back({.info = odd});
-              if (at_once == "recovery") plugin.recoveries.push_back({.info = odd});
-              if (at_once == "family") plugin.families.push_back({.info = odd});
-              if (at_once == "placement") plugin.placements.push_back({.info = odd});
-              if (!odd.parameters.empty()) plugin.policies.push_back({.info = odd});
-              plugin.policies.push_back({.info = info, .make_plan = make_plan, .make_paths = make_paths, .fluid = FluidPaths::kModel});
-              ModuleInfo one = info;
-              one.name = "one_way";
-              plugin.policies.push_back({.info = one, .make_paths = make_paths, .fluid = FluidPaths::kOne});
-              plugin.controls.push_back({.info = info, .make_factory = congestion::SenderFactoryFor<Sender>::make});
-              plugin.controls.push_back({.info = {.name = "nothing", .summary = "s", .source = "s"}, .make_factory = no_factory});
-              plugin.controls.push_back({.info = {.name = "queued", .summary = "s", .source = "s"},
-                                         .make_factory = congestion::SenderFactoryFor<Sender>::make, .queue = "droptial"});
-              plugin.families.push_back({.info = info, .build = build});
-              plugin.placements.push_back({.info = info, .place = place});
-              for (const char* each : {"control", "queue", "recovery", "family", "routing", "network"}) {
-                const std::string name = std::string("of_") + each;
-                fabrics::Fabric wrong = fabric(name.c_str());
-                const std::string kind = each;
-                if (kind == "control") wrong.congestion = "dctpc";
-                if (kind == "queue") wrong.queue = "droptial:capacity=10KB";
-                if (kind == "recovery") wrong.recovery = "goback_n";
-                if (kind == "family") wrong.routing = {{.families = {"fat_treee"}, .policy = "ecmp"}};
-                if (kind == "routing") wrong.routing = {{.families = {"torus"}, .policy = "ecpm"}};
-                if (kind == "network") wrong.network = "mtuu=1024";
-                plugin.fabrics.push_back(wrong);
-              }
-            }""")
-        plugin = ("--plugin", "./wrong.so")
-        traffic = ("--topology", "fat_tree:k=4", "--traffic", "permutation:size=100KB", "-o", "wrong", "-q")
+    def compile_wrong(self):
+        if not (self.out / "wrong.so").exists():
+            self.compile("wrong", WRONG)
+        return (("--plugin", "./wrong.so"),
+                ("--topology", "fat_tree:k=4", "--traffic", "permutation:size=100KB", "-o", "wrong", "-q"))
+
+    def test_what_routing_does_wrong_is_told_with_its_name(self):
+        plugin, traffic = self.compile_wrong()
         shares = {"no_start": "packets don't start", "two": "make 2 together", "half": "make 0.5 together",
                   "nan": "a share is nan", "below": "a share is -1", "channel": "channel 1000000",
                   "circle": "a circle that they never leave", "throw": "no idea", "null": "gave nothing"}
@@ -373,6 +381,9 @@ class Plugins(unittest.TestCase):
         thrown = self.weft("sim", *plugin, "--routing", "wrong:bad=throw", *traffic)
         self.assertEqual(thrown.returncode, 1)
         self.assertIn("wrong.so", thrown.stderr)
+
+    def test_what_other_modules_do_wrong_is_told_with_their_names(self):
+        plugin, traffic = self.compile_wrong()
         for name, word in (("wrong", "no sender"), ("nothing", "make_factory() gave nothing"),
                            ("queued", "droptial, which is not a queue discipline; did you mean 'droptail'?")):
             with self.subTest(control=name):
@@ -391,6 +402,9 @@ class Plugins(unittest.TestCase):
                            "network": "did you mean 'mtu'?"}.items():
             with self.subTest(fabric=kind):
                 self.assert_told(("sim", *plugin, "--fabric", f"of_{kind}", *traffic), f"fabric of_{kind}", "wrong.so", word)
+
+    def test_plugins_that_go_wrong_at_once_are_refused(self):
+        self.compile_wrong()
         self.addCleanup(os.environ.pop, "WRONG", None)
         for wrong, words in {"int": ("no std::exception",), "error": ("out of order",), "input": ("my own message",),
                              "default": ("odd: n: 'abc' is not a whole number",), "twice": ("two parameters of the name 'n'",),

@@ -78,7 +78,8 @@ class Folder {
   int lock_ = -1;
 };
 
-// A comment for a point's scenario that says how the file is now, by size and time of change, with its newline;
+// A comment for a point's scenario that says how the file is now, by size and time of change, with its
+// newline;
 // "" where there is none.
 std::string input_line(const std::string& file);
 

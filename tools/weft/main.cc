@@ -137,8 +137,9 @@ int run_reporting(int argc, char** argv) {
     return memory ? kLimit : kBadInput;
   } catch (const std::exception& error) {
     const std::string plugins = plugins_loaded();
-    log::error((plugins.empty() ? "internal error: " : "error in a plug-in (" + plugins + ") or internal error: ") +
-               error.what());
+    log::error(
+        (plugins.empty() ? "internal error: " : "error in a plug-in (" + plugins + ") or internal error: ") +
+        error.what());
     return kInternalError;
   } catch (...) {  // this program throws nothing else
     log::error("error in a plug-in (" + plugins_loaded() + "): it threw what is no std::exception");

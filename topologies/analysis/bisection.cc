@@ -23,9 +23,9 @@ class Cut {
         side_(std::move(side)) {}
 
   // Passes of moves, each of the vertex that takes most off the cut (or adds least), of which the best
-  // balanced state is kept, until that is no better: what crosses falls with each pass but the last, and there
-  // are so many splits only. Source: C. Fiduccia and R. Mattheyses, A linear-time heuristic for improving
-  // network partitions, DAC 1982.
+  // balanced state is kept, until that is no better: what crosses falls with each pass but the last, and
+  // there are so many splits only. Source: C. Fiduccia and R. Mattheyses, A linear-time heuristic for
+  // improving network partitions, DAC 1982.
   void improve() {
     balance();
     if (rate(1) < rate(0)) {

@@ -93,8 +93,9 @@ Outcome place(const ModuleChoice& chosen, const Request& request, const Machine&
                      request.ranks == 1 ? "" : "s", request.ranks_per_node, needed, machine.topology.name(),
                      sound, sound < machine.state.size() ? " that have not failed" : ""));
   }
-  Outcome outcome = made_by("placement", policy.info.name, "place",
-                            [&] { return policy.place({parameters, request, machine}); });
+  Outcome outcome = made_by("placement", policy.info.name, "place", [&] {
+    return policy.place({parameters, request, machine});
+  });
   check(choice, request, machine, outcome);
   return outcome;
 }

@@ -398,8 +398,8 @@ TEST_CASE("bisection: of links with two rates the narrower direction counts, and
     // Two vertices of weight 2: L·x = μ·W·x has μ = 2·50/2 Gb/s, and μ/4 of the four is the cut itself.
     CHECK(cut.least_rate == Approx(50e9));
   }
-  // In halves {0, 1} and {2, 3} 70 Gb/s or more cross, and in {0, 2} and {1, 3} three links. The outer switches
-  // send the inner ones 10 + 5 Gb/s, and get 300 + 300.
+  // In halves {0, 1} and {2, 3} 70 Gb/s or more cross, and in {0, 2} and {1, 3} three links. The outer
+  // switches send the inner ones 10 + 5 Gb/s, and get 300 + 300.
   const Bisection four = bisection(row({{10, 300}, {200, 70}, {300, 5}}));
   CHECK(four.links == 2);
   CHECK(four.rate == 15e9);
