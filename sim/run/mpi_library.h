@@ -1,6 +1,7 @@
 // What a replay takes from the library that its graph is of: an MPI, or NCCL.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ namespace weft::sim {
 // nodes, else the first of each. With NCCL's profile hosts cost nothing where the user says nothing of them.
 // Adds a sentence to `remarks` for what it took from there. Twice is as good as once.
 void follow_library(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks);
+
+// Says so where ranks on processors reduce 64 KiB and more and nothing was said of the time that takes.
+// REQUIRES: follow_library() has decided; one program for each job, or one for the only job.
+void tell_free_reductions(const Scenario& scenario, std::span<const goal::Program> programs,
+                          std::vector<std::string>& remarks);
 
 // Sets eager messages, rendezvous and connections of the hosts, as a scenario says in which protocol and
 // profile are decided. Throws InputError.

@@ -31,6 +31,7 @@
 #include "sim/run/job_queue.h"
 #include "sim/run/job_setup.h"
 #include "sim/run/measurements.h"
+#include "sim/run/mpi_library.h"
 #include "sim/run/nccl_nodes.h"
 #include "sim/run/network_models.h"
 #include "sim/run/nic_use.h"
@@ -289,7 +290,10 @@ Scenario Simulation::decided(std::span<const goal::Program> programs,
                              std::vector<std::string>& remarks) const {
   Scenario scenario = scenario_;
   const bool is_compat = model_.needs_graph != nullptr && model_.needs_graph(parameters_);
-  if (!is_compat) follow_libraries(scenario, programs, remarks);
+  if (!is_compat) {
+    follow_libraries(scenario, programs, remarks);
+    tell_free_reductions(scenario, programs, remarks);
+  }
   add_nccl_remarks(scenario_of_job(scenario, 0), remarks);
   return scenario;
 }

@@ -289,6 +289,14 @@ double Tuner::channels_us(const Call& call, Algorithm algorithm, Protocol protoc
                              : of_a_rank * (call.combines() ? combining : copying);
 }
 
+// What was fitted at middle sizes is drawn to NCCL's own figure, by the logarithm of the size: at length the
+// links alone count, and NCCL's figures are those that its tests reach.
+double Correction::moving_at(std::uint64_t bytes, double fitted) const {
+  if (most_bytes == 0 || bytes <= most_bytes) return fitted;
+  const double beyond = std::log2(static_cast<double>(bytes) / static_cast<double>(most_bytes));
+  return 1 + (fitted - 1) * std::max(0.0, 1 - beyond / kBeyond);
+}
+
 double Tuner::corrected(const Call& call, const Candidate& candidate, double moving_us) const {
   const Correction& by = node_.correction;
   // NCCL counts the NIC's own rate, and corrects that of trees for what its authors' networks did.
@@ -304,7 +312,7 @@ double Tuner::corrected(const Call& call, const Candidate& candidate, double mov
       is_ring && candidate.protocol == Protocol::kLl && call.bytes <= std::uint64_t{16} * call.ranks;
   const double scale = is_short ? by.short_ring_latency : by.latency[row][column];
   return by.launch_us + scale * candidate.latency_us +
-         std::max(by.moving[row][column] * moving_us, candidate.wire_us);
+         std::max(by.moving_at(call.bytes, by.moving[row][column]) * moving_us, candidate.wire_us);
 }
 
 Candidate Tuner::estimate(const Call& call, Algorithm algorithm, Protocol protocol) const {

@@ -98,7 +98,7 @@ TEST_CASE("series: the end of the run cuts the last interval short, whatever tim
   const auto last_of = [](Time end_of_run) {
     Rows rows;
     Wires wires(1);
-    Series series(Time::ns(10), {{0, kByteInNs}}, rows);
+    Series series(Time::ns(10), {0}, rows);
     wires.send(Time(), 0, 14);
     series.advance(Time::ns(14), wires);
     wires.deliver();

@@ -33,7 +33,7 @@ expect "channels of NVLS in JSON" 0 '"most_channels": 16' '' nccl explain --byte
 python3 - out.txt <<'PY' || { echo "FAILED: channels are more than there are"; failed=1; }
 import json, sys
 a = json.load(open(sys.argv[1]))
-assert a["channels"] <= a["most_channels"] and any("extrapolated" in r for r in a["remarks"]), a
+assert a["channels"] <= a["most_channels"] and any("drawn to NCCL's own" in r for r in a["remarks"]), a
 PY
 expect "within what was fitted" 0 '"remarks": \[\]' '' nccl explain --bytes 64MB --ranks 8 --json
 expect "a topology file" 0 '^  Remark: the file has no NVLinks' '' \

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -236,8 +237,9 @@ void explain(const NcclOptions& options) {
   if (most > 0 && choice.bytes > most) {
     node.remarks.push_back(fmt::format(
         "the measured allreduces that the times of {} are fitted to end at {:.0f} MB; beyond, times are "
-        "extrapolated",
-        node.node.label, static_cast<double>(most) * 1e-6));
+        "drawn to NCCL's own figures, which they are from {:.0f} MB on",
+        node.node.label, static_cast<double>(most) * 1e-6,
+        std::exp2(nccl::Correction::kBeyond) * static_cast<double>(most) * 1e-6));
   }
   if (options.json) {
     fmt::print("{}\n", json_of(options, tuner, choice, node.remarks)

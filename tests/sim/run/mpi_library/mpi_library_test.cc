@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -169,6 +170,39 @@ TEST_CASE("collectives of no library go by size, which is told where it makes a 
   const Decided small = decide(kSwitch, "", all("barrier\nallreduce 8b"));
   CHECK(small.profile == "auto");
   CHECK(small.remarks.empty());
+}
+
+TEST_CASE("a run says that reductions on processors take no time, where nothing was said of that") {
+  const auto told = [](const std::string& scenario, const std::string& what) {
+    std::string text = "num_ranks 4\n";
+    for (int r = 0; r < 4; ++r) text += fmt::format("rank {} {{\n{}\n}}\n", r, what);
+    const Packed packed("", text);
+    return std::ranges::any_of(run(scenario, packed.program()).warnings, [](const std::string& warning) {
+      return warning.find("reductions take hosts no time") != std::string::npos;
+    });
+  };
+  CHECK(told(kSwitch, "allreduce 65536b"));
+  CHECK(told(kSwitch, "reduce 1000000b root 0"));
+  CHECK_FALSE(told(kSwitch, "allreduce 65535b"));
+  CHECK_FALSE(told(kSwitch, "allgather 1000000b"));
+  CHECK_FALSE(told(kSwitch + "hosts { reduction_per_byte: 0.4 }", "allreduce 1000000b"));
+  CHECK_FALSE(told(kSwitch + "hosts { reduction_per_byte: 0 }", "allreduce 1000000b"));
+  CHECK_FALSE(told(kSwitch + "collectives { profile: \"nccl\" }", "allreduce 1000000b"));
+}
+
+TEST_CASE("on Slingshot a message of no library goes through one NIC") {
+  const auto rails = [](const std::string& fabric) {
+    Scenario decided = resolved(kSwitch + "fabric: \"" + fabric + "\"");
+    const Packed packed("");
+    std::vector<std::string> remarks;
+    follow_library(decided, packed.program(), remarks);
+    HostConfig hosts;
+    set_protocol(decided, hosts);
+    return hosts.rails.most;
+  };
+  CHECK(rails("slingshot") == 1);
+  CHECK(rails("infiniband") == 2);
+  CHECK(rails("uet") == 2);
 }
 
 TEST_CASE("LogGOPS keeps its own protocol and takes the profile") {
