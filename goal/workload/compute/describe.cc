@@ -40,6 +40,10 @@ std::string device_details(const Device& device) {
                       spec.fit.floor_us);
   text += fmt::format("  attention    {:g} of peak forward, {:g} backward\n", spec.attention_forward,
                       spec.attention_backward);
+  if (spec.triton.forward > 0) {
+    text += fmt::format("               {:g} and {:g} in Triton (2022), as llm-foundry's steps reach\n",
+                        spec.triton.forward, spec.triton.backward);
+  }
   text += "  efficiency   " + efficiency(device) + "\n";
   text += fmt::format("  steps        of training reach {:g} of all that, as published ones do{}\n",
                       spec.step_efficiency, spec.fitted_to == spec.name ? "" : " of " + spec.fitted_to);

@@ -51,6 +51,12 @@ double busy_share(const Attention& attention, double cores) {
   return std::min(1.0, blocks / cores);
 }
 
+double attention_share(const Attention& attention, const DeviceSpec& spec) {
+  if (attention.triton) return attention.backward ? spec.triton.backward : spec.triton.forward;
+  const double head = std::min(1.0, std::pow(real(attention.head_dim) / kFullHead, kHeadPower));
+  return head * (attention.backward ? spec.attention_backward : spec.attention_forward);
+}
+
 double attention_bytes(const Attention& attention) {
   const double queries = real(attention.queries) * real(attention.heads);
   const double keys = real(attention.keys) * real(attention.kv_heads);
@@ -156,6 +162,9 @@ double Device::gemm_by_formula(const Gemm& gemm) const {
 
 double Device::attention_ns(const Attention& attention) const {
   if (is_empty(attention)) return 0;
+  if (attention.triton && spec_.triton.forward == 0) {
+    throw InputError("device " + spec_.name + ": it is not known how fast Triton's attention is on it");
+  }
   const double formula = attention_by_formula(attention);
   if (measured_ == nullptr) return formula;
   const double heads = real(attention.batch) * real(attention.heads);
@@ -168,8 +177,7 @@ double Device::attention_ns(const Attention& attention) const {
 }
 
 double Device::attention_by_formula(const Attention& attention) const {
-  const double head = std::min(1.0, std::pow(real(attention.head_dim) / kFullHead, kHeadPower));
-  const double share = head * (attention.backward ? spec_.attention_backward : spec_.attention_forward);
+  const double share = attention_share(attention, spec_);
   const double rows = rows_of(attention);
   const double flops = 4 * real(attention.batch) * real(attention.heads) * attention.pairs *
                        real(attention.head_dim) * (attention.backward ? kBackwardFlops : 1) *

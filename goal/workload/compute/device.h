@@ -23,6 +23,7 @@ struct Attention {
   double pairs = 1;
   bool backward = false;  // 2.5 times the FLOPs of forward (recomputes the scores)
   Precision precision = Precision::kBf16;
+  bool triton = false;  // as FlashAttention was in Triton, where the device is known to have it
 };
 
 class Measurements;

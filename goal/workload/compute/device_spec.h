@@ -15,6 +15,11 @@ namespace weft::goal {
 enum class Precision : std::uint8_t { kFp32, kBf16, kFp8, kFp4 };
 inline constexpr std::array<std::string_view, 4> kPrecisionNames = {"fp32", "bf16", "fp8", "fp4"};
 
+// Shares of peak that attention reaches; 0: not known.
+struct AttentionShares {
+  double forward = 0, backward = 0;
+};
+
 struct DeviceSpec {
   std::string name;
   std::string summary;                // one sentence
@@ -29,6 +34,7 @@ struct DeviceSpec {
   GemmFit fit = {};
   std::string fitted_to = {};            // the device whose measurements the fit is of
   std::vector<std::string> doubts = {};  // what is from memory, stands in, or is left out: sentences
+  AttentionShares triton = {};           // FlashAttention of 2022 in Triton; smaller heads are as fast
 };
 
 // A multiplication in this precision by the device's peaks, still without sizes. Throws InputError if it has

@@ -137,11 +137,8 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
                     training.outer.inner_steps, training.outer.inner_steps / training.outer.fragments,
                     training.iterations, training.outer.inner_steps));
   }
-  if (training.attention == llm::AttentionKernel::kUnfused && parameters.text("attention") == "auto") {
-    sentences.push_back(fmt::format(
-        "attention of {} on {} is taken to be unfused, as it was trained before 2022; attention=flash "
-        "if yours is fused",
-        training.model.name, training.device->name()));
+  if (const std::string told = llm::told_of_attention(parameters, training); !told.empty()) {
+    sentences.push_back(told);
   }
   return sentences;
 }
@@ -264,10 +261,9 @@ std::vector<ParameterSpec> parameters_of_llm() {
        "Activations that are computed again: none, selective (attention's core) or full (layers).",
        one_of({"none", "selective", "full"})},
       {"attention", kText, "auto",
-       "Attention's core: flash (fused), unfused (products, softmax and dropout apart); auto: flash, but "
-       "unfused "
-       "for models with dropout on a100.",
-       one_of({"auto", "flash", "unfused"})},
+       "Attention's core: flash (fused), triton (fused in Triton, 2022: slower), unfused (products, softmax "
+       "and dropout apart); auto: flash, but unfused for models with dropout on a100, triton for mpt_*.",
+       one_of({"auto", "flash", "triton", "unfused"})},
       {"accumulate", kText, "fused",
        "Where gradients of micro-batches are added up: fused with their product, or by a separate kernel.",
        one_of({"fused", "separate"})},

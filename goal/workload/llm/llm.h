@@ -23,5 +23,8 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
 // else "".
 std::string told_of_expert_nodes(const Parameters& parameters, const Training& training);
 
+// What is to be told of the kernel that attention=auto took, where it is not as for most models; else "".
+std::string told_of_attention(const Parameters& parameters, const Training& training);
+
 }  // namespace llm
 }  // namespace weft::goal

@@ -22,7 +22,8 @@ struct ModelShape {
   bool gated = true;            // MLPs of three projections, not two
   bool biases = false;          // of projections and norms
   bool dropout = false;
-  bool tied = false;  // the head's weights are the embedding's
+  bool triton = false;  // its published steps had FlashAttention in Triton
+  bool tied = false;    // the head's weights are the embedding's
 
   // Layers from `dense_layers` on have experts, unless `experts` is 0. Shared ones see all tokens.
   std::uint32_t experts = 0, top_k = 0, expert_ffn = 0, shared_experts = 0, dense_layers = 0;

@@ -53,9 +53,11 @@ ModelShape gpt(const char* name, std::uint32_t layers, std::uint32_t hidden, std
   return model;
 }
 
-// As MosaicML's llm-foundry trains them: no biases.
+// As MosaicML's llm-foundry trained them: no biases, attn_impl: triton.
 ModelShape mpt(const char* name, std::uint32_t layers, std::uint32_t hidden, std::uint32_t heads) {
-  return gpt_shape(name, layers, hidden, heads, 50368);
+  ModelShape model = gpt_shape(name, layers, hidden, heads, 50368);
+  model.triton = true;
+  return model;
 }
 
 ModelShape nemotron4(const char* name, std::uint32_t layers, std::uint32_t hidden, std::uint32_t heads,

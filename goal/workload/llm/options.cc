@@ -293,17 +293,39 @@ Schedule schedule_of(const Parameters& parameters, const Training& training) {
   return schedule;
 }
 
-// Megatron's GPTs, those with dropout, were trained on A100s before FlashAttention.
+bool has_triton(const Training& training) { return training.device->spec().triton.forward > 0; }
+
+// Megatron's GPTs, those with dropout, were trained on A100s before FlashAttention; MosaicML's with the one
+// in Triton. A file of measurements has the kernel of whoever measured.
+AttentionKernel usual_attention(const Training& training) {
+  const bool one_rank = training.layout.context == 1;
+  if (training.model.dropout && one_rank && training.device->spec().fitted_to == "a100") {
+    return AttentionKernel::kUnfused;
+  }
+  const bool triton = training.model.triton && has_triton(training) && !training.device->is_measured();
+  return triton ? AttentionKernel::kTriton : AttentionKernel::kFlash;
+}
+
 AttentionKernel attention_of(const Parameters& parameters, const Training& training) {
-  const AttentionKernel usual = training.model.dropout && training.device->spec().fitted_to == "a100"
-                                    ? AttentionKernel::kUnfused
-                                    : AttentionKernel::kFlash;
-  const AttentionKernel kernel = word_of<AttentionKernel>(
-      parameters, "attention",
-      {{"auto", usual}, {"flash", AttentionKernel::kFlash}, {"unfused", AttentionKernel::kUnfused}});
-  if (kernel == AttentionKernel::kFlash || training.layout.context == 1) return kernel;
-  if (parameters.text("attention") == "auto") return AttentionKernel::kFlash;
-  parameters.fail("attention", "with cp above 1 it is flash: a ring of ranks has no scores of a whole row");
+  const AttentionKernel kernel = word_of<AttentionKernel>(parameters, "attention",
+                                                          {{"auto", usual_attention(training)},
+                                                           {"flash", AttentionKernel::kFlash},
+                                                           {"triton", AttentionKernel::kTriton},
+                                                           {"unfused", AttentionKernel::kUnfused}});
+  if (kernel == AttentionKernel::kUnfused && training.layout.context > 1) {
+    parameters.fail("attention",
+                    "with cp above 1 it is flash or triton: a ring of ranks has no scores of a whole row");
+  }
+  if (kernel == AttentionKernel::kTriton && !has_triton(training)) {
+    std::string known;
+    for (const DeviceSpec& spec : device_specs()) {
+      if (spec.triton.forward > 0) known += (known.empty() ? "" : ", ") + spec.name;
+    }
+    parameters.fail("attention",
+                    fmt::format("how fast triton is on {} is not known (it is on {}): flash would do",
+                                training.device->name(), known));
+  }
+  return kernel;
 }
 
 void read_words(const Parameters& parameters, Training& training) {
@@ -397,6 +419,28 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
 
 std::string told_of_expert_nodes(const Parameters& parameters, const Training& training) {
   const ExpertGroups limit = expert_groups(parameters, training.model);
+std::string told_of_attention(const Parameters& parameters, const Training& training) {
+  if (parameters.text("attention") != "auto") return "";
+  const std::string& model = training.model.name;
+  const std::string& device = training.device->name();
+  if (training.attention == AttentionKernel::kUnfused) {
+    return fmt::format(
+        "attention of {} on {} is taken to be unfused, as it was trained before 2022; attention=flash if "
+        "yours is fused",
+        model, device);
+  }
+  if (training.attention == AttentionKernel::kTriton) {
+    return fmt::format(
+        "attention of {} on {} is taken to be Triton's of 2022, as in its published steps, which is slower; "
+        "attention=flash if yours is FlashAttention-2 or later",
+        model, device);
+  }
+  if (!training.model.triton || training.device->is_measured()) return "";
+  return fmt::format(
+      "attention of {} is taken to be flash: how fast Triton's of its published steps is on {} is not known",
+      model, device);
+}
+
   const std::uint32_t expert = training.layout.expert, node = parameters.whole("node_ranks");
   if (limit.most == 0) return "";
   const bool automatic = parameters.automatic("expert_nodes");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs steps of training that were published, and tells how far they come out: the tables of RESULTS.md.
 
-  published.py WEFT [published.csv] [--only TEXT] [--efficiency NUMBER | --fit] [--command]
+  published.py WEFT [published.csv] [--only TEXT] [--efficiency NUMBER | --fit] [--command | --attention]
 
 The CSV (by default $WEFT_ORACLE_DIR/training/training_published.csv) has a row for each: source, model, gpu, gpus,
 precision, seq, tp, pp, cp, ep, dp, vp, mbs, gbs, sharding, recompute, step_s. Rows that nothing here knows how to run
@@ -11,6 +11,9 @@ Runs are at flow level on DGX nodes. Of many micro-batches two numbers are run, 
 the straight line through them: each micro-batch adds as much as the one before once the pipeline is full.
 
 --fit: of each curve (source, model, precision, layout) an efficiency is fitted at its fewest GPUs.
+
+--attention: nothing is run. Shares of peak of Triton's attention, from how llm-foundry's time for a token grows with
+the sequence; those of FITTED are fitted.
 """
 
 import argparse
@@ -39,6 +42,12 @@ DGXC_PARTS = {"gpt3_175b": 6, "nemotron4_340b": 12}
 BRIDGE_MODELS = {"LLAMA3_70B": "llama3_70b", "LLAMA3.1_405B": "llama3_405b", "GPT OSS 120B": "gpt_oss_120b",
                  "Qwen3_30B_a3B": "qwen3_30b_a3b", "Qwen3_235B_a22B": "qwen3_235b_a22b",
                  "DeepSeekV3": "deepseek_v3", "Kimi_K2": "kimi_k2"}
+
+# Layers and hidden size of llm-foundry's models, and those whose curves attention's shares are fitted to.
+MPT = {"mpt_125m": (12, 768), "mpt_350m": (24, 1024), "mpt_760m": (24, 1536), "mpt_1b": (24, 2048), "mpt_3b": (32, 2560),
+       "mpt_7b": (32, 4096), "mpt_13b": (40, 5120), "mpt_30b": (48, 7168), "mpt_70b": (80, 8192)}
+FITTED = ("mpt_1b", "mpt_3b", "mpt_7b", "mpt_13b")
+PEAK_AND_EFFICIENCY = {"a100_80gb": (312e12, 0.96), "h100_80gb": (989.4e12, 0.87)}
 
 
 def number(text):
@@ -198,6 +207,30 @@ def told(row, words):
     return f"| {row['model'].split()[0]} {row['precision']} {more} | {axes} | {row['gpus']} |"
 
 
+def attention_shares(rows):
+    """Of a token 2·layers·hidden·tokens are forward's FLOPs of attention, 2.5 times as many backward's."""
+    curves = collections.defaultdict(list)
+    for row, _ in rows:
+        if row["source"].startswith("mosaicml") and row["gpus"] == "8" and row["sharding"] == "FULL_SHARD":
+            seconds = float(row["step_s"]) * 8 / (int(row["gbs"]) * int(row["seq"]))
+            curves[row["gpu"], row["recompute"] == "True", row["model"]].append((int(row["seq"]), seconds))
+    costs = collections.defaultdict(list)  # seconds for the FLOPs of a forward pass, at peak 1
+    print("| GPU | model | recomputed | sequences | share of peak in all |\n|---|---|---|---|---|")
+    for (gpu, again, model), points in sorted(curves.items()):
+        (short, low), (long, high) = min(points), max(points)
+        if short == long:
+            continue
+        peak, efficiency = PEAK_AND_EFFICIENCY.get(gpu, (312e12, 0.96))
+        layers, hidden = MPT[model]
+        cost = (high - low) / (long - short) * peak * efficiency / (2 * layers * hidden)
+        print(f"| {gpu} | {model} | {again} | {short} to {long} | {(4.5 if again else 3.5) / cost:.3f} |")
+        if model in FITTED and gpu in PEAK_AND_EFFICIENCY:
+            costs[gpu, again].append(cost)
+    for gpu in PEAK_AND_EFFICIENCY:
+        once, twice = (statistics.mean(costs[gpu, again]) for again in (False, True))
+        print(f"{gpu}: {1 / (twice - once):.3f} forward, {2.5 / (2 * once - twice):.3f} backward")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("weft")
@@ -208,11 +241,15 @@ def main():
     parser.add_argument("--efficiency", type=float)
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--command", action="store_true", help="tell the commands, and run nothing")
+    parser.add_argument("--attention", action="store_true")
     options = parser.parse_args()
     known, unknown = read(options.csv, options.only)
     known = [(row, words) for row, words in known if int(row["gpus"]) <= options.most]
     for source, count in unknown.items():
         print(f"not run: {count} rows of {source}", file=sys.stderr)
+    if options.attention:
+        attention_shares(known)
+        return
     if options.command:
         for _, words in known:
             print(" ".join(command(options.weft, words, "run")))

@@ -146,6 +146,7 @@ void add_flash_core(const Training& training, BlockTimes& times) {
   core.keys = ring ? core.queries : training.sequence;
   core.pairs = 0.5 * training.sequence * training.sequence / context / (ring ? context : 1);
   core.head_dim = (std::uint64_t{model.head_dim} + model.value_dims()) / 2;
+  core.triton = training.attention == AttentionKernel::kTriton;
   times.core = Clock(training).attention(core);
   core.backward = true;
   times.core_backward = Clock(training).attention(core);

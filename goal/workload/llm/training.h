@@ -21,6 +21,7 @@ enum class Recompute : std::uint8_t { kNone, kSelective, kFull };
 enum class ContextExchange : std::uint8_t { kRing, kGather };
 enum class AttentionKernel : std::uint8_t {
   kFlash,    // one fused kernel, which keeps no scores
+  kTriton,   // that of 2022, in Triton: slower
   kUnfused,  // products, softmax and dropout apart, all pairs: as before T. Dao et al., FlashAttention, 2022
 };
 

@@ -142,6 +142,20 @@ TEST_CASE(
   CHECK(h100.attention_ns(attention) / forward == Approx(3.78 / 1.24).epsilon(0.05));
 }
 
+TEST_CASE("device: Triton's attention has a share of peak of its own, for small heads too") {
+  const double pairs = 16384.0 * 16385 / 2, peak = 312;
+  for (const std::uint64_t head_dim : {64u, 128u}) {
+    Attention attention = {1, 32, 32, 16384, 16384, head_dim, pairs};
+    attention.triton = true;
+    const double flops = 4 * 32 * pairs * static_cast<double>(head_dim);
+    CHECK(flops / find_device("a100").attention_ns(attention) / 1e3 == Approx(peak * 0.54).epsilon(0.03));
+    attention.backward = true;
+    CHECK(2.5 * flops / find_device("a100").attention_ns(attention) / 1e3 ==
+          Approx(peak * 0.27).epsilon(0.03));
+    CHECK_THROWS_AS(find_device("b200").attention_ns(attention), InputError);
+  }
+}
+
 TEST_CASE("device: attention of one query reads the keys and values") {
   // Batch 64, 8 of 64 heads have keys, 8192 of them: 2 x 64 x 8 x 8192 x 128 x 2 bytes = 2.147 GB.
   const Attention decode = {64, 64, 8, 1, 8192, 128, 8192};
