@@ -114,13 +114,18 @@ void read_pipeline(ArgumentList& list, const ModelShape& model, Given& given) {
   const std::uint64_t stages = list.number("pipeline-model-parallel-size", 1);
   given["pp"] = fmt::format("{}", stages);
   copy(list, "num-virtual-stages-per-pipeline-rank", given, "vp");
+  // With the embedding alone counted Megatron has a layer less in the first part, and here none has.
+  const bool loss = list.flag("account-for-loss-in-pipeline-split");
+  const bool table = loss && list.flag("account-for-embedding-in-pipeline-split");
+  const std::uint64_t places = model.layers + (loss ? 1 : 0) + (table ? 1 : 0);
   const auto each = list.number("num-layers-per-virtual-pipeline-stage");
   if (!each) return;
-  if (*each == 0 || stages == 0 || model.layers % (stages * *each) != 0) {
+  if (*each == 0 || stages == 0 || places % (stages * *each) != 0) {
+    const char* ends = table ? " with embedding and loss" : loss ? " with the loss" : "";
     list.fail("num-layers-per-virtual-pipeline-stage",
-              fmt::format("a divisor of the {} layers by {} stages", model.layers, stages));
+              fmt::format("a divisor of the {} layers{} by {} stages", places, ends, stages));
   }
-  given["vp"] = fmt::format("{}", model.layers / stages / *each);
+  given["vp"] = fmt::format("{}", places / stages / *each);
 }
 
 void read_formats(ArgumentList& list, Given& given) {

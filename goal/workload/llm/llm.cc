@@ -79,9 +79,16 @@ llm::DeviceMemory most_memory(const Training& training) {
 
 std::string layers_of_chunks(const Training& training) {
   const std::uint32_t chunks = training.schedule.parts();
+  const auto layers = [&](std::uint32_t n) { return llm::chunk_of(training.model, chunks, n).layers; };
   std::string text;
-  for (std::uint32_t n = 0; n < chunks; ++n) {
-    text += fmt::format("{}{}", n == 0 ? "" : ",", llm::chunk_of(training.model, chunks, n).layers);
+  for (std::uint32_t n = 0; n < chunks;) {
+    std::uint32_t alike = 1;
+    while (n + alike < chunks && layers(n + alike) == layers(n)) ++alike;
+    text += n == 0 ? "" : ", ";
+    if (alike > 1) text += fmt::format("{} times ", alike);
+    const char* end = n == 0 ? " (the embedding alone)" : " (the head alone)";
+    text += fmt::format("{}{}", layers(n), layers(n) == 0 ? end : "");
+    n += alike;
   }
   return text;
 }
@@ -121,8 +128,10 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
   }
   const std::uint32_t chunks = training.schedule.parts();
   if (training.model.layers % chunks != 0) {
-    sentences.push_back(fmt::format("{} layers don't divide evenly: the parts of the pipeline have {}",
-                                    training.model.layers, layers_of_chunks(training)));
+    sentences.push_back(
+        fmt::format("{} layers don't divide evenly: with embedding and head as a layer each "
+                    "the parts of the pipeline have {}",
+                    training.model.layers, layers_of_chunks(training)));
   }
   if (training.schedule.staggered() && training.iterations == 1) {
     sentences.push_back(fmt::format(

@@ -190,11 +190,13 @@ void check_stages(const Parameters& parameters, const Training& training) {
   if (training.schedule.chunks > 1 && stages == 1) parameters.fail("vp", "it takes several stages: pp is 1");
   const bool by_vp = training.schedule.chunks > 1 && !training.schedule.divides_backward();
   const char* name = by_vp ? "vp" : "pp";
-  for (std::uint32_t n = 0; n < chunks; ++n) {
-    if (chunk_of(training.model, chunks, n).layers > 0) continue;
-    parameters.fail(name, fmt::format("{} layers can't be divided among {} parts of the pipeline",
-                                      training.model.layers, chunks));
-  }
+  // Embedding and head, where there are some, may be parts of their own.
+  const std::uint32_t most = training.model.layers + (training.model.vocab != 0 ? 2 : 0);
+  if (chunks <= most) return;
+  parameters.fail(name,
+                  fmt::format("{} layers can't be divided among {} parts of the pipeline: with those of "
+                              "embedding and head {} is the most",
+                              training.model.layers, chunks, most));
 }
 
 // Micro-batches of each rank and step.
@@ -417,8 +419,6 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   return training;
 }
 
-std::string told_of_expert_nodes(const Parameters& parameters, const Training& training) {
-  const ExpertGroups limit = expert_groups(parameters, training.model);
 std::string told_of_attention(const Parameters& parameters, const Training& training) {
   if (parameters.text("attention") != "auto") return "";
   const std::string& model = training.model.name;
@@ -441,6 +441,8 @@ std::string told_of_attention(const Parameters& parameters, const Training& trai
       model, device);
 }
 
+std::string told_of_expert_nodes(const Parameters& parameters, const Training& training) {
+  const ExpertGroups limit = expert_groups(parameters, training.model);
   const std::uint32_t expert = training.layout.expert, node = parameters.whole("node_ranks");
   if (limit.most == 0) return "";
   const bool automatic = parameters.automatic("expert_nodes");

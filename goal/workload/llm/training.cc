@@ -93,7 +93,7 @@ double activations(const Training& training, std::uint32_t stage) {
 }  // namespace
 
 Chunk chunk_of(const ModelShape& model, std::uint32_t chunks, std::uint32_t n) {
-  const bool even = model.layers % chunks == 0;
+  const bool even = model.layers % chunks == 0 || model.vocab == 0;
   const std::uint32_t extra = even ? 0 : 1;  // the embedding's place, and the head's
   const std::uint32_t places = model.layers + 2 * extra;
   const std::uint32_t least = places / chunks, more = places % chunks;

@@ -77,8 +77,10 @@ struct Chunk {
   std::uint32_t first = 0, layers = 0;
   bool embedding = false, head = false;
 };
-// Which layers chunk number n of all has. Even if that goes, else with the embedding and the head counted as
-// a layer each. A chunk may come out empty.
+// Which layers chunk number n of all has. Even if that goes, else with the embedding and the head, if
+// there are any, counted as a layer each, as Megatron-LM's --account-for-embedding-in-pipeline-split and
+// --account-for-loss-in- pipeline-split do: the first or the last chunk may have these alone. REQUIRES:
+// layers + 2 chunks at most, and layers without embedding and head.
 Chunk chunk_of(const ModelShape& model, std::uint32_t chunks, std::uint32_t n);
 // Tells which layers a chunk of a stage has, numbered as the schedule has them.
 Chunk stage_chunk(const Training& training, std::uint32_t stage, std::uint32_t chunk);

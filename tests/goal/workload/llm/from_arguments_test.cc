@@ -174,3 +174,19 @@ TEST_CASE("arguments that can't be read, or have no counterpart") {
   refused("a.toml", std::string(kTitan8) + "[parallelism]\npipeline_parallel_schedule = \"Mine\"",
           "ZBVZeroBubble");
 }
+
+TEST_CASE("Megatron-LM: embedding and loss count as layers where the arguments say so") {
+  const std::string model =
+      "--num-layers 126 --hidden-size 16384 --num-attention-heads 128 --seq-length 8192 "
+      "--max-position-embeddings 8192 --vocab-size 128256 --pipeline-model-parallel-size 16 "
+      "--num-layers-per-virtual-pipeline-stage 1 ";
+  const FromArguments both = read("both.sh", model +
+                                                 "--account-for-loss-in-pipeline-split "
+                                                 "--account-for-embedding-in-pipeline-split\n");
+  CHECK(both.parameters.at("vp") == "8");
+  CHECK(!told(both, "account-for"));
+  CHECK_THROWS_WITH(read("loss.sh", model + "--account-for-loss-in-pipeline-split\n"),
+                    Catch::Contains("a divisor of the 127 layers with the loss by 16 stages"));
+  CHECK_THROWS_WITH(read("table.sh", model + "--account-for-embedding-in-pipeline-split\n"),
+                    Catch::Contains("a divisor of the 126 layers by 16 stages"));
+}

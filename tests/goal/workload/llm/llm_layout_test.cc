@@ -4,6 +4,7 @@
 #include <set>
 
 #include "goal/workload/llm/layout.h"
+#include "goal/workload/llm/training.h"
 #include "tests/goal/workload/traffic.h"
 
 using namespace weft;
@@ -61,6 +62,7 @@ TEST_CASE("layouts that don't fit are refused, with what would") {
   says("llm:model=tiny,cp=2,attention=unfused,seq=128", 2, "with cp above 1 it is flash");
   says("llm:model=tiny,attention=flsh", 1, "flash");
   says("llm:model=tiny,pp=8", 8, "4 layers can't be divided among 8");
+  says("llm:model=tiny,pp=7", 7, "6 is the most");
   says("llm:model=tiny,dp=3", 4, "it is 4");
   says("llm:model=tiny,ep=2", 4, "has no experts");
   says("llm:model=mixtral_8x7b,ep=3", 3, "2 would do");
@@ -83,4 +85,53 @@ TEST_CASE("layouts that don't fit are refused, with what would") {
   says("llm:model=tiny,pp=2,dp=2,sharding=fsdp,schedule=dualpipe", 4, "none or zero1");
   says("llm:model=tiny,pp=2,schedule=zb1", 2, "zb1p");
   says("llm:model=tinny", 1, "did you mean 'tiny'");
+}
+
+TEST_CASE(
+    "parts of a pipeline: together all layers in order, and the ends may have embedding or head alone") {
+  const auto layers = [](const char* name, std::uint32_t chunks) {
+    const ModelShape model = find_model(name);
+    std::vector<std::uint32_t> all;
+    std::uint32_t next = 0;
+    for (std::uint32_t n = 0; n < chunks; ++n) {
+      const Chunk chunk = chunk_of(model, chunks, n);
+      CHECK(chunk.embedding == (n == 0));
+      CHECK(chunk.head == (n + 1 == chunks));
+      if (chunk.layers > 0) CHECK(chunk.first == next);
+      next += chunk.layers;
+      all.push_back(chunk.layers);
+    }
+    CHECK(next == model.layers);
+    return all;
+  };
+  // As Megatron-Bridge's recipes have them: pp=16,vp=8 and pp=8,vp=4.
+  std::vector<std::uint32_t> llama(128, 1), deepseek(32, 2);
+  llama.front() = llama.back() = deepseek.back() = 0;
+  deepseek.front() = 1;
+  CHECK(layers("llama3_405b", 128) == llama);
+  CHECK(layers("deepseek_v3", 32) == deepseek);
+  CHECK(layers("tiny", 5) == std::vector<std::uint32_t>{1, 1, 1, 1, 0});
+  CHECK(layers("tiny", 4) == std::vector<std::uint32_t>{1, 1, 1, 1});
+  ModelShape bare = find_model("tiny");
+  bare.vocab = 0;
+  CHECK(chunk_of(bare, 3, 0).layers == 2);
+  CHECK(chunk_of(bare, 3, 2).layers == 1);
+  CHECK(layers("tiny", 3) == std::vector<std::uint32_t>{1, 2, 1});
+}
+
+TEST_CASE("parts of a pipeline: embedding or head alone goes with schedules, sharding and recomputation") {
+  for (const char* more :
+       {"pp=6", "pp=5", "pp=3,vp=2", "pp=6,schedule=gpipe", "pp=6,schedule=zb1p", "pp=6,schedule=zb2p",
+        "pp=3,schedule=zbv", "pp=6,schedule=dualpipe", "pp=6,sharding=fsdp,recompute=full",
+        "pp=3,vp=2,sharding=fsdp", "pp=6,dp_overlap=none", "pp=6,inner_steps=2,iterations=2"}) {
+    const std::string text = std::string("llm:model=tiny,tp=2,dp=2,micro_batches=12,") + more;
+    INFO(text);
+    const Workload& workload = find_module(workloads(), parse_module_choice("llm"), "traffic pattern");
+    const Parameters parameters(workload.info, parse_module_choice(text));
+    const std::uint32_t ranks = workload.own_ranks(parameters);
+    CHECK(check(traffic(text, ranks)).clean());
+    std::string told;
+    for (const std::string& remark : workload.remarks(parameters, ranks)) told += remark + "\n";
+    CHECK_THAT(told, Catch::Contains("(the head alone)"));
+  }
 }

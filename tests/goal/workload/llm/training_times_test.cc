@@ -79,6 +79,26 @@ TEST_CASE("bubbles: (p-1)(F+B), divided by the chunks of a stage if interleaved"
   }
 }
 
+TEST_CASE("bubbles: embedding and head in parts of their own, as long as a layer, count as one") {
+  constexpr std::int64_t kMs = 1'000'000;
+  for (const std::uint32_t stages : {2u, 3u, 6u}) {
+    for (const std::uint32_t chunks : {2u, 4u}) {
+      Training training = pipeline(stages, chunks, 2 * stages);
+      training.model = find_model("tiny");
+      training.model.layers = stages * chunks - 2;
+      training.efficiency = 1e9;  // the optimizer takes no time
+      Times times;
+      times.attention.in = times.attention.in_by_inputs = times.attention.in_by_weights = kMs;
+      times.head = times.attention;
+      times.embedding = kMs;
+      INFO(stages << " stages of " << chunks << " chunks");
+      // Each part takes 1 ms forward and 2 backward, but for the embedding's 1 ms, which ends the step.
+      const std::int64_t passes = 2 * stages * chunks + stages - 1;
+      CHECK(end(training_graph(training, times)) == (3 * passes - 1) * kMs);
+    }
+  }
+}
+
 TEST_CASE("bubbles: GPipe takes as long as 1F1B, and keeps all micro-batches") {
   Training training = pipeline(4, 1, 12);
   const std::int64_t alternating = end(training_graph(training));
