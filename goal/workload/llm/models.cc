@@ -31,6 +31,11 @@ ModelShape shape(const char* name, std::uint32_t layers, std::uint32_t hidden, s
   return model;
 }
 
+ModelShape llama2(const char* name, std::uint32_t layers, std::uint32_t hidden, std::uint32_t ffn,
+                  std::uint32_t heads, std::uint32_t kv_heads) {
+  return shape(name, layers, hidden, ffn, heads, kv_heads, 128, 32000, 4096);
+}
+
 ModelShape llama3(const char* name, std::uint32_t layers, std::uint32_t hidden, std::uint32_t ffn,
                   std::uint32_t heads) {
   return shape(name, layers, hidden, ffn, heads, 8, 128, 128256, 8192);
@@ -49,6 +54,21 @@ ModelShape gpt_shape(const char* name, std::uint32_t layers, std::uint32_t hidde
 // As Megatron-LM trains them, with the vocabulary padded to 51,200.
 ModelShape gpt(const char* name, std::uint32_t layers, std::uint32_t hidden, std::uint32_t heads) {
   ModelShape model = gpt_shape(name, layers, hidden, heads, 51200);
+  model.biases = model.dropout = true;
+  return model;
+}
+
+// As BigScience trained it, 2022: without dropout, and with ALiBi in place of learned positions.
+ModelShape bloom(const char* name, std::uint32_t layers, std::uint32_t hidden, std::uint32_t heads) {
+  ModelShape model = gpt_shape(name, layers, hidden, heads, 250880);
+  model.positions = 0;
+  model.biases = true;
+  return model;
+}
+
+// S. Zhang et al., OPT, 2022.
+ModelShape opt(const char* name, std::uint32_t layers, std::uint32_t hidden, std::uint32_t heads) {
+  ModelShape model = gpt_shape(name, layers, hidden, heads, 50272);
   model.biases = model.dropout = true;
   return model;
 }
@@ -117,6 +137,7 @@ std::string plain(std::string_view name) {
   using Pair = std::pair<std::string_view, std::string_view>;
   // Beginnings that makers and others write otherwise, and point releases of the same shapes.
   static constexpr auto kBeginnings = std::to_array<Pair>({{"meta_llama", "llama"},
+                                                           {"llama_2", "llama2"},
                                                            {"llama_3", "llama3"},
                                                            {"llama3_1_", "llama3_"},
                                                            {"llama3_3_", "llama3_"},
@@ -127,7 +148,8 @@ std::string plain(std::string_view name) {
   for (const auto& [other, own] : kBeginnings) {
     if (text.starts_with(other)) text.replace(0, other.size(), own);
   }
-  static constexpr auto kSame = std::to_array<Pair>({{"deepseek_r1", "deepseek_v3"},
+  static constexpr auto kSame = std::to_array<Pair>({{"bloom", "bloom_176b"},
+                                                     {"deepseek_r1", "deepseek_v3"},
                                                      {"deepseek_r1_zero", "deepseek_v3"},
                                                      {"deepseek_v3_1", "deepseek_v3"},
                                                      {"deepseek_v3_1_terminus", "deepseek_v3"},
@@ -143,6 +165,9 @@ std::string plain(std::string_view name) {
 std::span<const ModelShape> models() {
   static const ModelShape kAll[] = {
       shape("tiny", 4, 256, 1024, 4, 4, 64, 1024, 128),
+      llama2("llama2_7b", 32, 4096, 11008, 32, 32),
+      llama2("llama2_13b", 40, 5120, 13824, 40, 40),
+      llama2("llama2_70b", 80, 8192, 28672, 64, 8),
       llama3("llama3_8b", 32, 4096, 14336, 32),
       llama3("llama3_70b", 80, 8192, 28672, 64),
       llama3("llama3_405b", 126, 16384, 53248, 128),
@@ -169,9 +194,12 @@ std::span<const ModelShape> models() {
       mpt("mpt_13b", 40, 5120, 40),
       mpt("mpt_30b", 48, 7168, 56),
       mpt("mpt_70b", 80, 8192, 64),
+      bloom("bloom_176b", 70, 14336, 112),
+      opt("opt_175b", 96, 12288, 96),
       nemotron4("nemotron4_15b", 32, 6144, 48, 128),
       nemotron4("nemotron4_340b", 96, 18432, 96, 192),
       with_experts(shape("mixtral_8x7b", 32, 4096, 14336, 32, 8, 128, 32000, 4096), 8, 2, 14336),
+      with_experts(shape("mixtral_8x22b", 56, 6144, 16384, 48, 8, 128, 32000, 4096), 8, 2, 16384),
       with_experts(shape("qwen3_30b_a3b", 48, 2048, 6144, 32, 4, 128, 151936, 4096), 128, 8, 768),
       with_experts(shape("qwen3_235b_a22b", 94, 4096, 12288, 64, 4, 128, 151936, 4096), 128, 8, 1536),
       with_experts(shape("gpt_oss_120b", 36, 2880, 2880, 64, 8, 64, 201088, 4096), 128, 4, 2880),

@@ -38,6 +38,13 @@ TEST_CASE("parameters: as the makers say") {
   CHECK(parameters(find_model("llama3_70b")) == 70'553'706'496);
   CHECK(parameters(find_model("llama3_405b")) == 405'853'388'800);
   CHECK(parameters(find_model("mixtral_8x7b")) == 46'702'792'704);
+  CHECK(parameters(find_model("mixtral_8x22b")) == 140'620'634'112);
+  CHECK(parameters(find_model("meta-llama/Llama-2-7b-hf")) == 6'738'415'616);
+  CHECK(parameters(find_model("llama2_13b")) == 13'015'864'320);
+  CHECK(parameters(find_model("meta-llama/Llama-2-70b-chat-hf")) == 68'976'648'192);
+  // It has a norm behind the embedding.
+  CHECK(parameters(find_model("bigscience/bloom")) + 2 * 14336 == 176'247'271'424);
+  CHECK(billions("opt_175b") == Approx(174.6).margin(0.1));
   // DeepSeek-V3, 2024: 671 B, of which 37 B are active.
   CHECK(billions("deepseek_v3") == Approx(671).margin(0.5));
   CHECK(static_cast<double>(active_parameters(find_model("deepseek_v3"))) * 1e-9 == Approx(37).margin(1));
