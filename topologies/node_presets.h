@@ -12,7 +12,10 @@ namespace weft::topologies {
 
 // Names agree with goal/collectives/nccl/node.h where that has the same node.
 struct NodePreset {
-  std::string_view name, summary;
+  std::string_view name;
+  std::string_view
+      device;  // what computes, as goal/workload/compute names it or what is nearest; "": anything
+  std::string_view summary;
   std::uint32_t accelerators = 0;
   std::uint32_t switches = 0;  // 0: linked in pairs
   std::uint32_t links = 0;     // of an accelerator: to the switches together, or to each other accelerator
@@ -21,7 +24,8 @@ struct NodePreset {
   std::uint32_t nics = 0;      // of a node
   Bandwidth nic, slot;         // of a NIC, and the most that its PCIe slot lets through
   std::string_view source, sure;
-  std::string_view board = {};  // the name of what is sold without its chassis, which is as good
+  std::string_view board = {};         // the name of what is sold without its chassis, which is as good
+  std::string_view other_device = {};  // with which it is sold, too
 };
 
 std::span<const NodePreset> node_presets();

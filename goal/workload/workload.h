@@ -41,6 +41,9 @@ struct Workload {
   // The parameter that is the rate of a host, where it is "auto" and the network is known; null: there is
   // none.
   const char* host_rate = nullptr;
+  // The parameter that is what computes, where it is "auto" and the network's nodes say which GPUs they have;
+  // null: there is none.
+  const char* device = nullptr;
 };
 
 // Puts what is known of a workload's graph into the metadata of its file. Throws InputError as `facts`.

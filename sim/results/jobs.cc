@@ -70,6 +70,17 @@ std::optional<double> tokens_per_second(const Report& report) {
   return rate(all, finish > start ? finish - start : Time());
 }
 
+std::optional<double> model_flops_per_second(const Job& job) {
+  if (job.status != JobStatus::kComplete || job.ranks == 0) return std::nullopt;
+  return rate(job.model_flops * static_cast<double>(job.runs) / job.ranks, runtime(job));
+}
+
+std::optional<double> model_flops_utilization(const Job& job) {
+  const std::optional<double> flops = model_flops_per_second(job);
+  if (!flops || job.device_flops <= 0) return std::nullopt;
+  return *flops / job.device_flops;
+}
+
 std::string_view bound_by(const Report& report, const Job& job) {
   if (report.open_loop) return report.open_loop->keeps_up ? "arrivals" : "bandwidth";
   return job.path ? bound_by(*job.path) : std::string_view();

@@ -36,6 +36,13 @@ double share_of_runtime(const Job& job, Time time);
 std::optional<double> tokens_per_second(const Job& job);
 std::optional<double> tokens_per_second(const Report& report);
 
+// FLOPs of the model (not those that are computed twice) that each of its ranks comes to a second; none where
+// its graph doesn't say how many it has, or where it did not come to its end.
+std::optional<double> model_flops_per_second(const Job& job);
+// Likewise as a share of its device's dense peak (A. Chowdhery et al., PaLM, 2022: MFU); none where that
+// is not known.
+std::optional<double> model_flops_utilization(const Job& job);
+
 // Waiting times, turnarounds and stretches are of all jobs that finished.
 struct MachineFigures {
   std::uint32_t jobs = 0, finished = 0;

@@ -110,11 +110,18 @@ void add_open_loop(const OpenLoop& figures, nlohmann::ordered_json& json) {
   add_times(figures.times, json);
 }
 
+void add_training(const Job& job, nlohmann::ordered_json& json) {
+  constexpr double kTera = 1e12;
+  if (const auto flops = model_flops_per_second(job)) json["model_tflops_per_gpu"] = *flops / kTera;
+  if (const auto share = model_flops_utilization(job)) json["mfu"] = *share;
+}
+
 // What is said of a job alone, and of all jobs that train.
 void add_whole(const Report& report, nlohmann::ordered_json& json) {
   if (report.jobs.size() == 1) {
     add_path(report, report.jobs[0], json);
     add_communication(report, report.jobs[0], json);
+    add_training(report.jobs[0], json);
   }
   if (const std::optional<double> tokens = tokens_per_second(report)) json["tokens_per_second"] = *tokens;
 }
@@ -139,6 +146,7 @@ nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
   add_path(report, job, json);
   add_communication(report, job, json);
   if (const std::optional<double> tokens = tokens_per_second(job)) json["tokens_per_second"] = *tokens;
+  add_training(job, json);
   if (const std::optional<double> slow = bounded_slowdown(report, job)) json["bounded_slowdown"] = *slow;
   if (job.alone > Time()) json["alone_ns"] = nanoseconds(job.alone);
   if (const std::optional<double> slow = slowdown(job)) json["slowdown"] = *slow;

@@ -53,6 +53,8 @@ struct Job {
   double compute_scale = 1;
   double overlap_slowdown = 1;     // its calcs took so many times as long beside collectives of their rank
   double tokens = 0;               // that one run of its graph trains on; 0: not known
+  double model_flops = 0;          // of one run of its graph, on all ranks; 0: not known
+  double device_flops = 0;         // that a rank's device computes a second at most; 0: not known, or scaled
   goal::NotReplayed not_replayed;  // what its graph lacks of the program traced
 };
 

@@ -140,6 +140,16 @@ void add_tokens(const Report& report, Lines& lines) {
                     : fmt::format("{:.4g}", *tokens));
 }
 
+// "412.3 TFLOP/s a GPU, 41.7% of its peak (MFU)", of a job alone.
+void add_training(const Report& report, Lines& lines) {
+  if (report.jobs.size() != 1) return;
+  const std::optional<double> flops = model_flops_per_second(report.jobs[0]);
+  if (!flops) return;
+  const std::optional<double> share = model_flops_utilization(report.jobs[0]);
+  lines.add("training", "{:.4g} TFLOP/s a GPU{}", *flops * 1e-12,
+            share ? fmt::format(", {:.1f}% of its peak (MFU)", 100 * *share) : "");
+}
+
 std::string outcome_of(const Job& job) {
   if (job.status == JobStatus::kComplete) return readable_time(runtime(job));
   return std::string(name(job.status));
@@ -327,6 +337,7 @@ std::string text_summary(const Report& report, const std::string& directory) {
               readable_time(report.stopped_at), readable_time(report.makespan));
   }
   add_tokens(report, lines);
+  add_training(report, lines);
   add_jobs(report, lines);
   add_free_hosts(report, lines);
   add_ranks(report, lines);

@@ -42,6 +42,18 @@ double noted_tokens(const goal::Program& program) {
   return was_changed_alone(program) ? 0 : number(program, "tokens").value_or(0);
 }
 
+double noted_model_flops(const goal::Program& program) {
+  return was_changed_alone(program) ? 0 : number(program, "model_flops").value_or(0);
+}
+
+double noted_device_flops(const goal::Program& program) {
+  return was_changed_alone(program) ? 0 : number(program, "device_flops").value_or(0);
+}
+
+std::string noted_device(const goal::Program& program) {
+  return was_changed_alone(program) ? "" : program.metadata("device");
+}
+
 double noted_overlap_slowdown(const goal::Program& program) {
   return std::clamp(number(program, "overlap_slowdown").value_or(1), 1.0, 1000.0);
 }

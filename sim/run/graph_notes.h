@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "goal/program.h"
 #include "sim/results/open_loop.h"
@@ -14,6 +15,14 @@ std::optional<results::OpenLoopWindow> open_loop_window(const goal::Program& pro
 
 // Tokens that one run of the graph trains on; 0 where it doesn't say.
 double noted_tokens(const goal::Program& program);
+
+// FLOPs of the model that one run of the graph comes to on all ranks, and those that a rank's device computes
+// a second at most; 0 where it doesn't say.
+double noted_model_flops(const goal::Program& program);
+double noted_device_flops(const goal::Program& program);
+
+// The device that it was reckoned on; "" where it doesn't say, or takes other times by now.
+std::string noted_device(const goal::Program& program);
 
 // How many times as long computing takes beside collectives of the same rank; 1 where it doesn't say.
 double noted_overlap_slowdown(const goal::Program& program);

@@ -35,6 +35,7 @@
 #include "sim/run/nccl_nodes.h"
 #include "sim/run/network_models.h"
 #include "sim/run/nic_use.h"
+#include "sim/run/node_device.h"
 #include "sim/run/one_nic.h"
 #include "sim/run/run_memory.h"
 #include "sim/scenario/connections.h"
@@ -89,11 +90,15 @@ Bandwidth host_rate(const topologies::Topology& topology) {
 }
 
 // What a generated graph is not quite.
-void add_remarks(const ModuleChoice& traffic, std::uint32_t ranks, std::vector<std::string>& warnings) {
-  if (traffic.empty()) return;
+void add_remarks(const ModuleChoice& traffic, const Scenario& scenario, const goal::Program& program,
+                 std::vector<std::string>& warnings) {
+  const std::string device = noted_device(program);
+  if (traffic.empty()) return add_device_remark(traffic, nullptr, device, scenario, warnings);
   const goal::Workload& workload = find_module(goal::workloads(), traffic, "traffic pattern");
+  add_device_remark(traffic, workload.device, device, scenario, warnings);
   if (workload.remarks == nullptr) return;
-  for (std::string& remark : workload.remarks(Parameters(workload.info, traffic), ranks)) {
+  const Parameters parameters(workload.info, with_node_device(traffic, workload.device, scenario));
+  for (std::string& remark : workload.remarks(parameters, program.ranks())) {
     warnings.push_back(std::move(remark));
   }
 }
@@ -232,7 +237,7 @@ goal::Program Simulation::read_or_generate(std::size_t index, std::uint32_t host
     return goal::Program(std::move(graph), std::move(info));
   }
   const goal::Workload& workload = find_module(goal::workloads(), job.traffic, "traffic pattern");
-  ModuleChoice traffic = job.traffic;
+  ModuleChoice traffic = with_node_device(job.traffic, workload.device, scenario_);
   if (workload.host_rate != nullptr && topology_ != nullptr &&
       Parameters(workload.info, traffic).automatic(workload.host_rate)) {
     // A node that stands alone has no network to load.
@@ -474,7 +479,7 @@ void Simulation::add_program_remarks(std::span<const goal::Program> programs, re
   const bool several = programs.size() > 1;
   for (std::size_t i = 0; i < programs.size(); ++i) {
     std::vector<std::string> remarks;
-    add_remarks(scenario_.jobs[i].traffic, programs[i].ranks(), remarks);
+    add_remarks(scenario_.jobs[i].traffic, scenario_, programs[i], remarks);
     const goal::NotReplayed& lacks = programs[i].not_replayed();
     if (lacks.any()) remarks.push_back(goal::sentence(lacks));
     if (!several) report.not_replayed = lacks;
@@ -513,9 +518,13 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
     report.diagnosis.insert(report.diagnosis.begin(), lost.begin(), lost.end());
   }
   for (std::size_t i = 0; i < report.jobs.size(); ++i) {
-    const goal::Program& program = programs[only.empty() ? i : only[i]];
+    const std::size_t job = only.empty() ? i : only[i];
+    const goal::Program& program = programs[job];
     report.jobs[i].not_replayed = program.not_replayed();
     report.jobs[i].tokens = noted_tokens(program);
+    report.jobs[i].model_flops = noted_model_flops(program);
+    // Scaled, what computes is another device.
+    if (scenario_.jobs[job].compute_scale == 1) report.jobs[i].device_flops = noted_device_flops(program);
   }
   for (const results::Rank& rank : report.ranks) {
     report.jobs[rank.job].messages += rank.messages_sent;

@@ -38,6 +38,73 @@ class TrainingResults(WeftTest):
         self.assertNotIn("tokens_per_second", self.run_of("--goal", "b.weft", *NODE)[0])
         self.assertNotIn("tokens", json.loads(self.weft("goal", "info", "b.weft", "--json").stdout))
 
+    def test_flops_of_the_model(self):
+        """FLOPs as `goal info` tells them, over the runtime of all ranks, and over an H100's dense peaks."""
+        for precision, peak in (("bf16", 989.4), ("fp8", 1979), ("mxfp8", 1979), ("fp16", 989.4)):
+            step = f"{STEP},iterations=2,device=h100,precision={precision}"
+            run, text = self.run_of("--traffic", step, *NODE)
+            self.weft("goal", "gen", step, "-o", "a.weft")
+            flops = json.loads(self.weft("goal", "info", "a.weft", "--json").stdout)["model_flops"]
+            expected = flops / 8 / (run["makespan_ns"] * 1e-9) / 1e12
+            for told in (run, run["jobs"][0], self.run_of("--goal", "a.weft", *NODE)[0]):
+                self.assertAlmostEqual(told["model_tflops_per_gpu"] / expected, 1, 5)
+                self.assertAlmostEqual(told["mfu"] / (expected / peak), 1, 5)
+            self.assertRegex(text, r"training +[\d.e-]+ TFLOP/s a GPU, [\d.]+% of its peak \(MFU\)")
+        repeated, _ = self.run_of("--job", "a.weft,repeat=3", *NODE)
+        self.assertAlmostEqual(repeated["mfu"] / (3 * flops / 8 / (repeated["makespan_ns"] * 1e-9) / 989.4e12), 1, 5)
+        scaled, _ = self.run_of("--job", "a.weft,compute_scale=0.5", *NODE)
+        self.assertIn("model_tflops_per_gpu", scaled)
+        self.assertNotIn("mfu", scaled)
+        self.weft("goal", "scale", "a.weft", "--calc", "0.5", "-o", "b.weft")
+        self.assertNotIn("model_tflops_per_gpu", self.run_of("--goal", "b.weft", *NODE)[0])
+
+    def test_aliases_of_precisions(self):
+        for alias, of in (("fp16", "bf16"), ("mxfp8", "fp8")):
+            runs = [self.run_of("--traffic", f"{STEP},precision={name}", *NODE)[0]["digest"] for name in (alias, of)]
+            self.assertEqual(*runs)
+
+    def test_the_device_is_that_of_the_nodes(self):
+        """As if it was given: the digest is the same. A given one that the nodes don't have is told."""
+        left_open = "device=... of the traffic says other"
+        for traffic in (STEP, "resnet:ranks=8", "dlrm:ranks=8,tables=[1000,2000,3000,4000,5000,6000,7000,8000]"):
+            for node, device, other in (("dgx_a100", "a100", "h100"), ("hgx_b200", "b200", "a100"), ("mi300x", "mi300x", "h100"),
+                                        ("gb200_nvl72", "gb200", "b200")):
+                nodes = ["--topology", f"scale_up:of=[single_switch:hosts=1],node={node}", "--network", "flow"]
+                taken, text = self.run_of("--traffic", traffic, *nodes)
+                self.assertIn(f"device {device}, as hosts are GPUs of nodes of", text)
+                self.assertIn(left_open, text)
+                given, text = self.run_of("--traffic", f"{traffic},device={device}", *nodes)
+                self.assertEqual(taken["digest"], given["digest"])
+                self.assertFalse([w for w in given["warnings"] if "computing takes the times" in w or left_open in w])
+                wrong, text = self.run_of("--traffic", f"{traffic},device={other}", *nodes)
+                self.assertNotEqual(wrong["digest"], given["digest"])
+                self.assertIn(f"computing takes the times of {other}, as the traffic says, but GPUs of nodes of", text)
+                self.assertNotIn(left_open, text)
+
+    def test_devices_that_nodes_have_as_well(self):
+        for node, device in (("dgx_h100", "h200"), ("dgx_a100", "a100_40gb")):
+            run, _ = self.run_of("--traffic", f"{STEP},device={device}", "--topology", f"scale_up:of=[single_switch:hosts=1],node={node}")
+            self.assertFalse([w for w in run["warnings"] if "computing takes the times" in w])
+
+    def test_where_no_node_says_what_computes(self):
+        """A switch, nodes of no name, and sites of different ones: h100, and it is told."""
+        usual = "device h100, as neither the traffic nor the topology says what computes"
+        sites = "scale_up:of=[single_switch:hosts=1],node={}"
+        for topology in ("single_switch:hosts=8", "scale_up:of=[single_switch:hosts=1]", "scale_up:of=[single_switch:hosts=1],node=pcie",
+                         f"datacenters:of=[{sites.format('dgx_a100')};{sites.format('dgx_b200')}]"):
+            nodes = ["--topology", topology, "--network", "flow"]
+            run, text = self.run_of("--traffic", STEP, *nodes)
+            self.assertIn(usual, text)
+            given, text = self.run_of("--traffic", STEP + ",device=h100", *nodes)
+            self.assertEqual(run["digest"], given["digest"])
+            self.assertNotIn(usual, text)
+        made = self.weft("goal", "gen", STEP, "-o", "a.weft")
+        self.assertIn(usual, made.stdout + made.stderr)
+        # The graph knows what it was made for.
+        _, text = self.run_of("--goal", "a.weft", "--topology", sites.format("dgx_a100"))
+        self.assertIn("computing takes the times of h100, as the graph was generated for it, but GPUs of nodes of dgx_a100 are a100", text)
+        self.assertNotIn("computing takes", self.run_of("--goal", "a.weft", *NODE)[1])
+
     def test_tokens_of_jobs(self):
         self.weft("goal", "gen", STEP, "-o", "a.weft")
         run, text = self.run_of("--job", "a.weft,at=1ms", "--job", "a.weft,repeat=3", "--job", "traffic=[alltoall:size=1KB,ranks=4]",

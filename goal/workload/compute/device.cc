@@ -1,6 +1,7 @@
 #include "goal/workload/compute/device.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -72,13 +73,29 @@ bool is_empty(const Attention& attention) {
          attention.keys == 0 || attention.head_dim == 0;
 }
 
+std::string lower_case(std::string_view name) {
+  std::string lower;
+  for (const char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+// What a name begins with before its number: the maker's letters for a generation.
+std::string_view generation(std::string_view name) {
+  return name.substr(0, name.find_first_of("0123456789"));
+}
+
 const DeviceSpec& find_spec(const std::string& name, const SourceLocation& location) {
-  std::vector<std::string> known;
+  const std::string lower = lower_case(name);
+  std::vector<std::string> alike;
   for (const DeviceSpec& spec : device_specs()) {
     if (spec.name == name) return spec;
-    known.push_back(spec.name);
+    if (generation(spec.name) == generation(lower)) alike.push_back(spec.name);
   }
-  fail_unknown_name("device", name, known, location);
+  // A device of another generation is no slip of the pen, however near its name is.
+  const std::string nearest = nearest_name(lower, alike);
+  throw InputError(location, "'" + name + "' is not a device" +
+                                 (nearest.empty() ? "" : "; did you mean '" + nearest + "'?") +
+                                 " (known: " + device_names() + ")");
 }
 
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(value + 0.5); }
@@ -227,6 +244,12 @@ GemmFit fit_of(const DeviceSpec& spec, Precision precision) {
   if (precision == Precision::kFp4) fit.fill *= 2;
   for (double& share : fit.tile_share) share *= fit.narrow_share;
   return fit;
+}
+
+std::string device_names() {
+  std::string names;
+  for (const DeviceSpec& spec : device_specs()) names += (names.empty() ? "" : ", ") + spec.name;
+  return names;
 }
 
 const Device& find_device(std::string_view name) {

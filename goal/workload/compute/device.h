@@ -61,6 +61,9 @@ class Device {
 // read once. The device lives until the program ends. Throws InputError that names the devices there are.
 const Device& find_device(std::string_view name);
 
+// The built-in ones: "a100, h100, …".
+std::string device_names();
+
 // The lines that `weft describe` prints of a device beside its name: peaks, times of some operators, doubts.
 std::string device_details(const Device& device);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "goal/workload/compute/device_choice.h"
 #include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/data_parallel/replica.h"
@@ -193,6 +194,7 @@ std::vector<std::string> remarks(const Parameters& parameters, std::uint32_t ran
   const auto without = std::count_if(tables.ranks.begin(), tables.ranks.end(),
                                      [](const TableRank& rank) { return rank.parts.empty(); });
   if (without > 0) sentences.push_back(fmt::format("{} of {} ranks have no table", without, ranks));
+  remark_usual_device(parameters, sentences);
   return sentences;
 }
 
@@ -201,12 +203,16 @@ WorkloadFacts dlrm_facts(const Parameters& parameters, std::uint32_t ranks) {
   const EmbeddingTables tables(parameters, ranks);
   const DlrmShape shape(parameters, static_cast<std::uint32_t>(tables.tables.size()), tables.dim);
   const auto steps = static_cast<double>(parameters.integer("batch") * parameters.integer("iterations"));
-  return {{"parameters", fmt::format("{}", tables.weights() + shape.parameters())},
-          {"dense_parameters", fmt::format("{}", shape.parameters())},
-          overlap_slowdown_fact(overlap_slowdown(parameters)),
-          {"global_batch", parameters.text("batch")},
-          {"model_flops", fmt::format("{:.6e}", 6 * static_cast<double>(shape.multiply_adds()) * steps)},
-          {"device_table_bytes", fmt::format("{}", tables.most_bytes())}};
+  WorkloadFacts facts = {
+      {"parameters", fmt::format("{}", tables.weights() + shape.parameters())},
+      {"dense_parameters", fmt::format("{}", shape.parameters())},
+      overlap_slowdown_fact(overlap_slowdown(parameters)),
+      {"global_batch", parameters.text("batch")},
+      {"model_flops", fmt::format("{:.6e}", 6 * static_cast<double>(shape.multiply_adds()) * steps)},
+      {"device_table_bytes", fmt::format("{}", tables.most_bytes())}};
+  const Processor processor(parameters);
+  for (auto& fact : device_facts(processor.device(), processor.precision())) facts.push_back(std::move(fact));
+  return facts;
 }
 
 std::vector<ParameterSpec> parameters_of_dlrm() {
@@ -266,6 +272,7 @@ Workload dlrm_workload() {
   workload.generate = generate_dlrm;
   workload.remarks = remarks;
   workload.facts = dlrm_facts;
+  workload.device = kDeviceParameter;
   workload.calls_nccl = true;
   return workload;
 }

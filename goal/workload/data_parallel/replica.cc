@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "goal/workload/compute/device_choice.h"
 #include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/phases.h"
@@ -12,7 +13,7 @@ namespace weft::goal {
 namespace {
 
 Precision precision_of(const Parameters& parameters, const char* name) {
-  return parameters.text(name) == "bf16" ? Precision::kBf16 : Precision::kFp32;
+  return parameters.text(name) == "fp32" ? Precision::kFp32 : Precision::kBf16;
 }
 
 std::uint64_t bytes_of(Precision precision) { return precision == Precision::kFp32 ? 4 : 2; }
@@ -20,7 +21,7 @@ std::uint64_t bytes_of(Precision precision) { return precision == Precision::kFp
 }  // namespace
 
 Processor::Processor(const Parameters& parameters)
-    : device_(find_device(parameters.text("device"))),
+    : device_(device_of(parameters)),
       precision_(precision_of(parameters, "precision")),
       efficiency_(efficiency(parameters, device_)),
       activation_bytes_(bytes_of(precision_)) {}
@@ -36,8 +37,9 @@ std::vector<ParameterSpec> with_replica_parameters(std::vector<ParameterSpec> ow
        "Gradients that are all-reduced together, counted in fp32; the first of a step are 1 MiB at most."},
       {"gradients", ParameterType::kText, "fp32", "Format in which gradients are reduced.",
        one_of({"fp32", "bf16"})},
-      {"precision", ParameterType::kText, "bf16", "Of products and activations.", one_of({"bf16", "fp32"})},
-      {"device", ParameterType::kText, "h100", "What computes: `weft list devices`."},
+      {"precision", ParameterType::kText, "bf16",
+       "Of products and activations; fp16 takes the times of bf16.", one_of({"bf16", "fp16", "fp32"})},
+      device_parameter(),
       std::move(efficiency),
       overlap_slowdown_parameter(),
       iterations_parameter("1000000"),

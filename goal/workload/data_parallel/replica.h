@@ -33,6 +33,7 @@ class Processor {
   double activations_ns(double values) const { return memory_ns(activation_bytes_ * values); }
   std::uint64_t activation_bytes() const { return activation_bytes_; }
   const Device& device() const { return device_; }
+  Precision precision() const { return precision_; }
 
  private:
   const Device& device_;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "goal/workload/compute/device_choice.h"
 #include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/data_parallel/replica.h"
@@ -173,10 +174,19 @@ WorkloadFacts resnet_facts(const Parameters& parameters, std::uint32_t ranks) {
   const double images = static_cast<double>(parameters.integer("batch")) * ranks;
   const auto iterations = static_cast<double>(parameters.integer("iterations"));
   const double flops = 3 * 2 * static_cast<double>(multiply_adds(layers));
-  return {{"parameters", fmt::format("{}", goal::parameters(layers))},
-          overlap_slowdown_fact(overlap_slowdown(parameters)),
-          {"global_batch", fmt::format("{:.0f}", images)},
-          {"model_flops", fmt::format("{:.6e}", flops * images * iterations)}};
+  WorkloadFacts facts = {{"parameters", fmt::format("{}", goal::parameters(layers))},
+                         overlap_slowdown_fact(overlap_slowdown(parameters)),
+                         {"global_batch", fmt::format("{:.0f}", images)},
+                         {"model_flops", fmt::format("{:.6e}", flops * images * iterations)}};
+  const Processor processor(parameters);
+  for (auto& fact : device_facts(processor.device(), processor.precision())) facts.push_back(std::move(fact));
+  return facts;
+}
+
+std::vector<std::string> resnet_remarks(const Parameters& parameters, std::uint32_t) {
+  std::vector<std::string> sentences;
+  remark_usual_device(parameters, sentences);
+  return sentences;
 }
 
 std::vector<ParameterSpec> parameters_of_resnet() {
@@ -226,7 +236,9 @@ Workload resnet_workload() {
                    "K. He et al., CVPR 2016; S. Li et al., PyTorch Distributed, VLDB 2020",
                    parameters_of_resnet()};
   workload.generate = generate_resnet;
+  workload.remarks = resnet_remarks;
   workload.facts = resnet_facts;
+  workload.device = kDeviceParameter;
   workload.calls_nccl = true;
   return workload;
 }

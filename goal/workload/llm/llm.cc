@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "goal/workload/compute/device_choice.h"
 #include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/llm/experts.h"
@@ -98,6 +99,7 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
   const Parameters& parameters = all.parameters;
   const Training training = all.training(ranks);
   std::vector<std::string> sentences = all.from.remarks;
+  remark_usual_device(parameters, sentences);
   sentences.insert(sentences.end(), training.model.remarks.begin(), training.model.remarks.end());
   const llm::DeviceMemory memory = most_memory(training);
   if (memory.all() > training.device->memory_bytes()) {
@@ -175,6 +177,7 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
                    memory.weights * kGigabytes, memory.gradients * kGigabytes, memory.optimizer * kGigabytes,
                    memory.activations * kGigabytes)},
   };
+  for (auto& fact : device_facts(*training.device, training.precision)) all.push_back(std::move(fact));
   if (training.token_nodes > 0)
     all.emplace_back("nodes_of_a_token", fmt::format("{:.4f}", training.token_nodes));
   return all;
@@ -265,7 +268,9 @@ std::vector<ParameterSpec> parameters_of_llm() {
        from_to("0", "1048576")},
       {"global_batch", kInteger, "0", "Sequences of a step over all replicas; 0: as micro_batches says.",
        from_to("0", "1073741824")},
-      {"precision", kText, "bf16", "Of matrix products.", one_of({"bf16", "fp8", "fp32"})},
+      {"precision", kText, "bf16",
+       "Of matrix products; fp16 takes the times of bf16, mxfp8 (scales of 32 elements) those of fp8.",
+       one_of({"bf16", "fp16", "fp8", "mxfp8", "fp32"})},
       {"recompute", kText, "none",
        "Activations that are computed again: none, selective (attention's core) or full (layers).",
        one_of({"none", "selective", "full"})},
@@ -276,7 +281,7 @@ std::vector<ParameterSpec> parameters_of_llm() {
       {"accumulate", kText, "fused",
        "Where gradients of micro-batches are added up: fused with their product, or by a separate kernel.",
        one_of({"fused", "separate"})},
-      {"device", kText, "h100", "What computes: a100, h100, h200."},
+      device_parameter(),
       efficiency_parameter(
           "auto",
           "auto: what published steps of training reach of the times of their operators (`weft describe "
@@ -304,6 +309,7 @@ Workload llm_workload() {
   workload.remarks = remarks;
   workload.own_ranks = own_ranks;
   workload.facts = facts;
+  workload.device = kDeviceParameter;
   workload.calls_nccl = true;
   return workload;
 }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "goal/workload/compute/device_choice.h"
 #include "goal/workload/compute/efficiency.h"
 #include "goal/workload/compute/overlap.h"
 #include "goal/workload/llm/experts.h"
@@ -346,9 +347,12 @@ void read_words(const Parameters& parameters, Training& training) {
   training.recompute = word_of<Recompute>(
       parameters, "recompute",
       {{"none", Recompute::kNone}, {"selective", Recompute::kSelective}, {"full", Recompute::kFull}});
-  training.precision =
-      word_of<Precision>(parameters, "precision",
-                         {{"bf16", Precision::kBf16}, {"fp8", Precision::kFp8}, {"fp32", Precision::kFp32}});
+  training.precision = word_of<Precision>(parameters, "precision",
+                                          {{"bf16", Precision::kBf16},
+                                           {"fp16", Precision::kBf16},
+                                           {"fp8", Precision::kFp8},
+                                           {"mxfp8", Precision::kFp8},
+                                           {"fp32", Precision::kFp32}});
   training.context_exchange = word_of<ContextExchange>(
       parameters, "cp_exchange", {{"ring", ContextExchange::kRing}, {"gather", ContextExchange::kGather}});
   training.accumulate_apart = word_of<bool>(parameters, "accumulate", {{"fused", false}, {"separate", true}});
@@ -407,7 +411,7 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   training.iterations = parameters.whole("iterations");
   training.schedule = schedule_of(parameters, training);
   training.layout.mirrored = training.schedule.mirrored();
-  training.device = &find_device(parameters.text("device"));
+  training.device = &device_of(parameters);
   training.attention = attention_of(parameters, training);
   training.efficiency = efficiency(parameters, *training.device);
   training.overlap_slowdown = overlap_slowdown(parameters);

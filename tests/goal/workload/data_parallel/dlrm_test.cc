@@ -177,11 +177,13 @@ TEST_CASE("What was chosen for the user is told") {
   const auto remarks = [](const std::string& text, std::uint32_t ranks) {
     return dlrm_workload().remarks(parameters_of(text), ranks);
   };
-  CHECK(remarks("dlrm", 26).empty());
-  REQUIRE(remarks("dlrm", 64).size() == 1);
-  CHECK_THAT(remarks("dlrm", 64)[0], Catch::Contains("26 tables are divided in 4 by columns"));
-  REQUIRE(remarks("dlrm:columns=1", 64).size() == 1);
-  CHECK(remarks("dlrm:columns=1", 64)[0] == "38 of 64 ranks have no table");
+  CHECK(remarks("dlrm:device=h100", 26).empty());
+  REQUIRE(remarks("dlrm", 26).size() == 1);
+  CHECK_THAT(remarks("dlrm", 26)[0], Catch::StartsWith("device h100, as neither the traffic nor"));
+  REQUIRE(remarks("dlrm:device=h100", 64).size() == 1);
+  CHECK_THAT(remarks("dlrm:device=h100", 64)[0], Catch::Contains("26 tables are divided in 4 by columns"));
+  REQUIRE(remarks("dlrm:columns=1,device=h100", 64).size() == 1);
+  CHECK(remarks("dlrm:columns=1,device=h100", 64)[0] == "38 of 64 ranks have no table");
 }
 
 TEST_CASE("A row that is looked up twice is read once") {
