@@ -86,6 +86,13 @@ class TrainingResults(WeftTest):
             run, _ = self.run_of("--traffic", f"{STEP},device={device}", "--topology", f"scale_up:of=[single_switch:hosts=1],node={node}")
             self.assertFalse([w for w in run["warnings"] if "computing takes the times" in w])
 
+    def test_all_kinds_of_node(self):
+        """Each has a device there is; boards of four GPUs have two nodes here."""
+        for node, device in (("a100_100g", "a100"), ("dgx_h100", "h100"), ("gh200_nvl32", "gh200"), ("alps", "gh200"),
+                             ("leonardo", "a100"), ("marenostrum5_acc", "h100")):
+            _, text = self.run_of("--traffic", STEP, "--topology", f"scale_up:of=[single_switch:hosts=2],node={node}", "--network", "flow")
+            self.assertIn(f"device {device}, as hosts are GPUs of nodes of {node}", text)
+
     def test_where_no_node_says_what_computes(self):
         """A switch, nodes of no name, and sites of different ones: h100, and it is told."""
         usual = "device h100, as neither the traffic nor the topology says what computes"

@@ -158,8 +158,7 @@ def topology(device, gpus):
 
 def command(weft, words, folder):
     gpus = words["tp"] * words["pp"] * words["cp"] * words["dp"]
-    device = {"gb200": "b200"}.get(words["device"], words["device"])
-    traffic = ",".join(f"{key}={value}" for key, value in {**words, "device": device}.items())
+    traffic = ",".join(f"{key}={value}" for key, value in words.items())
     return [weft, "sim", "-q", "--traffic", f"llm:{traffic}", "--network", "flow", "--topology",
             topology(words["device"], gpus), "-o", folder]
 

@@ -32,7 +32,7 @@ expect "merge is recorded" 0 '^transform 1 +merge four.goal pair.goal$' '' goal 
 expect "merge: one job" 0 'one.goal: 4 ranks' '' goal merge four.goal -o one.goal
 "$weft" goal print four.goal > want.goal
 cmp -s one.goal want.goal || { echo "FAILED: one job merged is not the job"; failed=1; }
-expect "an LLM" 0 'llm.weft: ' '' goal gen llm:model=tiny,tp=2,dp=4 -o llm.weft
+expect "an LLM" 0 'llm.weft: ' '' goal gen llm:model=tiny,tp=2,dp=4,device=h100 -o llm.weft
 "$weft" goal merge llm.weft -o alone.weft > out.txt
 "$weft" goal info llm.weft | sed 1d > want.txt
 "$weft" goal info alone.weft | sed 1d > got.txt

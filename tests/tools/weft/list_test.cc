@@ -123,8 +123,9 @@ TEST_CASE("describe: a kind before the name, and devices") {
   CHECK_THAT(list_text(catalog, "devices", false), Catch::Contains("(not measured; as h100)"));
   // "collective" is a traffic pattern, too.
   CHECK_THAT(describe_text(catalog, "collective", "traffic"), Catch::StartsWith("collective (traffic)"));
-  CHECK_THROWS_WITH(describe_text(catalog, "fat_tree", "device"),
-                    Catch::StartsWith("'fat_tree' is not a device") && Catch::Contains("known: a100, h100"));
+  CHECK_THROWS_WITH(
+      describe_text(catalog, "fat_tree", "device"),
+      Catch::StartsWith("'fat_tree' is not a device") && Catch::Contains("known: a100, a100_40gb"));
   CHECK_THROWS_WITH(describe_text(catalog, "h100", "gadget"),
                     Catch::StartsWith("'gadget' is not a kind of module"));
 }
