@@ -24,7 +24,8 @@ struct Correction {
   std::uint64_t most_bytes = 0;  // of the allreduces it was fitted to; 0: it wasn't
   double latency[3][3] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
   double moving[3][3] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
-  // Returns what counts of a factor at this size: all of it up to most_bytes, and 1 from 2^kBeyond times that on.
+  // Returns what counts of a factor at this size: all of it up to most_bytes, and 1 from 2^kBeyond times that
+  // on.
   static constexpr double kBeyond = 3;
   double moving_at(std::uint64_t bytes, double fitted) const;
   // Instead of latency, for a ring with LL and at most 16 bytes of data for each rank.

@@ -104,7 +104,7 @@ std::vector<DeviceSpec> all_devices() {
         "fp8 is fitted to 16 published multiplications of an H800 (DeepGEMM); below 1,024 rows times come "
         "out up to 42% long.",
         kLaunch, kAttention},
-        kH100Triton},
+       kH100Triton},
       {"h800",
        "NVIDIA H800 SXM5, 80 GB.",
        "NVIDIA H100 data sheet; DeepSeek-V3 Technical Report, 2024, on what differs",
