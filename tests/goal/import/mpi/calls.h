@@ -48,6 +48,16 @@ inline TraceMessage got(std::int32_t source, std::int32_t tag, std::uint64_t byt
   return {.valid = true, .source = source, .tag = tag, .bytes = bytes};
 }
 
+inline TraceRecord received(TraceRecord record, TraceMessage message) {
+  record.received = message;
+  return record;
+}
+
+// What a Wait or Test found complete.
+inline TraceCompletion request(std::uint64_t number, TraceMessage message = {}) {
+  return {.request = number, .cancelled = false, .message = message};
+}
+
 // A Wait or Test and what it found complete.
 inline TraceRecord done(Function function, std::uint64_t enter_ns, std::uint64_t leave_ns,
                         std::vector<TraceCompletion> completions) {

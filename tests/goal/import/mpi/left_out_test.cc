@@ -10,18 +10,6 @@ namespace {
 
 constexpr std::int32_t kAnySource = trace::kAnySource, kNull = trace::kProcNull;
 
-TraceCompletion request(std::uint64_t number) {
-  return {.request = number, .cancelled = false, .message = {}};
-}
-TraceCompletion request(std::uint64_t number, TraceMessage message) {
-  return {.request = number, .cancelled = false, .message = message};
-}
-
-TraceRecord received(TraceRecord record, TraceMessage message) {
-  record.received = message;
-  return record;
-}
-
 }  // namespace
 
 TEST_CASE("what is done with processes of another world is left out, counted, and its time stays compute") {

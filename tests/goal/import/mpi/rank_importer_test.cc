@@ -8,18 +8,6 @@ namespace {
 
 constexpr std::int32_t kAnySource = trace::kAnySource, kAnyTag = trace::kAnyTag, kNull = trace::kProcNull;
 
-TraceCompletion request(std::uint64_t number) {
-  return {.request = number, .cancelled = false, .message = {}};
-}
-TraceCompletion request(std::uint64_t number, TraceMessage message) {
-  return {.request = number, .cancelled = false, .message = message};
-}
-
-TraceRecord received(TraceRecord record, TraceMessage message) {
-  record.received = message;
-  return record;
-}
-
 }  // namespace
 
 TEST_CASE("time between calls is compute, from the end of Init to the start of Finalize") {

@@ -10,11 +10,6 @@ TraceRecord on_thread(std::uint32_t thread, TraceRecord record) {
   return record;
 }
 
-TraceRecord received(TraceRecord record, TraceMessage message) {
-  record.received = message;
-  return record;
-}
-
 }  // namespace
 
 TEST_CASE("each thread has its own program order and cpu, and begins where thread 0 was") {
