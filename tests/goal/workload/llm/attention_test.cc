@@ -71,7 +71,7 @@ TEST_CASE("attention: which kernel is taken, and what is told of it") {
     CHECK(of_token(text, 4096, 1) == of_token(text + ",attention=" + kernel, 4096, 1));
     CHECK(told(text + ",attention=" + kernel).find("attention") == std::string::npos);
   };
-  for (const std::string device : {"a100", "h100", "h200", "gh200"}) {
+  for (const std::string device : {"a100", "a100_40gb", "h100", "h800", "h200", "gh200"}) {
     same("llm:model=mpt_1b,device=" + device, "triton");
     CHECK(told("llm:model=mpt_1b,device=" + device).find("Triton's of 2022") != std::string::npos);
   }
