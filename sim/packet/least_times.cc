@@ -60,13 +60,17 @@ LeastTimes::Middle LeastTimes::quickest(std::span<const ChannelId> nic_channels,
 }
 
 LeastTimes::Middle LeastTimes::between(NodeId from, HostId destination_host, std::uint32_t packet_bytes) {
+  const auto [place, fresh] = known_.try_emplace(ends_of(from, destination_host));
+  if (fresh) place->second = search(from, destination_host, packet_bytes);
+  return place->second;
+}
+
+std::uint64_t LeastTimes::ends_of(NodeId from, HostId destination_host) const {
   const topologies::Topology& topology = channels_.topology;
   const auto host = topology.host(destination_host);
   const auto cables = topology.out_channels(host);
   const std::uint32_t end = cables.size() == 1 ? topology.channels()[cables[0]].to : host;
-  const auto [place, fresh] = known_.try_emplace(std::uint64_t{from} << 32 | end);
-  if (fresh) place->second = search(from, destination_host, packet_bytes);
-  return place->second;
+  return std::uint64_t{from} << 32 | end;
 }
 
 // All shortest paths at once, a link further with each round.
@@ -118,21 +122,30 @@ Bandwidth LeastTimes::least_step(std::span<const ChannelId> nic_channels, HostId
   for (const ChannelId c : nic_channels) step_.push_back(channels_.ends[c].node());
   while (std::ranges::find(step_, target) == step_.end()) {
     std::int64_t bps = 0;
-    next_step_.clear();
-    for (const NodeId at : step_) {
-      for (const std::uint32_t c : channels_.original_table.candidates(at, destination_host)) {
-        bps += topology.channels()[c].rate.bps();
-        next_step_.push_back(channels_.ends[ChannelId(c)].node());
-      }
-    }
-    if (next_step_.empty()) break;  // no way; told where it is taken
+    step_on(destination_host, [&](ChannelId c) {
+      bps += topology.channels()[c].rate.bps();
+      return true;
+    });
+    if (step_.empty()) break;  // no way; told where it is taken
     least_bps = std::min(least_bps, bps);
-    std::ranges::sort(next_step_);
-    const auto repeated = std::ranges::unique(next_step_);
-    next_step_.erase(repeated.begin(), repeated.end());
-    std::swap(step_, next_step_);
   }
   return Bandwidth::bps(least_bps);
+}
+
+// From the nodes of a step to those of the next, over the links that `takes` says yes to.
+template <typename Takes>
+void LeastTimes::step_on(HostId destination_host, const Takes& takes) {
+  next_step_.clear();
+  for (const NodeId at : step_) {
+    for (const std::uint32_t candidate : channels_.original_table.candidates(at, destination_host)) {
+      const ChannelId c{candidate};
+      if (takes(c)) next_step_.push_back(channels_.ends[c].node());
+    }
+  }
+  std::ranges::sort(next_step_);
+  const auto repeated = std::ranges::unique(next_step_);
+  next_step_.erase(repeated.begin(), repeated.end());
+  std::swap(step_, next_step_);
 }
 
 void LeastTimes::Rates::add(const Channels& channels, ChannelId c) {
@@ -149,17 +162,15 @@ Time LeastTimes::slowed_by(std::span<const ChannelId> nic_channels, HostId desti
                            std::uint64_t bytes) {
   if (std::exchange(changes_, channels_.link_changes) != channels_.link_changes) known_rates_.clear();
   const topologies::Topology& topology = channels_.topology;
-  const auto host = topology.host(destination_host);
-  const auto cables = topology.out_channels(host);
-  const std::uint32_t end = cables.size() == 1 ? topology.channels()[cables[0]].to : host;
   Rates first, last, middle;
   for (const ChannelId c : nic_channels) first.add(channels_, c);
-  for (const std::uint32_t c : cables) last.add(channels_, opposite(ChannelId(c)));
+  for (const std::uint32_t c : topology.out_channels(topology.host(destination_host)))
+    last.add(channels_, opposite(ChannelId(c)));
   first.keep_least(last);
   for (const ChannelId c : nic_channels) {
     if (channels_.ends[c].is_host()) continue;
     const NodeId from = channels_.ends[c].node();
-    const auto [place, fresh] = known_rates_.try_emplace(std::uint64_t{from} << 32 | end);
+    const auto [place, fresh] = known_rates_.try_emplace(ends_of(from, destination_host));
     if (fresh) place->second = least_rates(from, destination_host);
     middle.built_bps += std::min(place->second.built_bps, first.built_bps);
     middle.now_bps += std::min(place->second.now_bps, first.built_bps);
@@ -175,21 +186,13 @@ LeastTimes::Rates LeastTimes::least_rates(NodeId from, HostId destination_host) 
   Rates least{.built_bps = INT64_MAX, .now_bps = INT64_MAX};
   for (step_.assign(1, from);;) {
     Rates rates;
-    next_step_.clear();
-    for (const NodeId at : step_) {
-      for (const std::uint32_t candidate : channels_.original_table.candidates(at, destination_host)) {
-        const ChannelId c{candidate};
-        if (channels_.ends[c].is_host()) continue;
-        rates.add(channels_, c);
-        next_step_.push_back(channels_.ends[c].node());
-      }
-    }
-    if (next_step_.empty()) return least;
+    step_on(destination_host, [&](ChannelId c) {
+      if (channels_.ends[c].is_host()) return false;
+      rates.add(channels_, c);
+      return true;
+    });
+    if (step_.empty()) return least;
     least.keep_least(rates);
-    std::ranges::sort(next_step_);
-    const auto repeated = std::ranges::unique(next_step_);
-    next_step_.erase(repeated.begin(), repeated.end());
-    std::swap(step_, next_step_);
   }
 }
 

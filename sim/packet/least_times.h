@@ -43,6 +43,11 @@ class LeastTimes {
   Middle between(NodeId from, HostId destination_host, std::uint32_t packet_bytes);
   Middle search(NodeId from, HostId destination_host, std::uint32_t packet_bytes);
   std::int64_t delay_ps(ChannelId c) const;
+  // By what known ways are kept: the first switch, and the last where that is the only one of the
+  // destination, else this.
+  std::uint64_t ends_of(NodeId from, HostId destination_host) const;
+  template <typename Takes>
+  void step_on(HostId destination_host, const Takes& takes);
   Bandwidth least_step(std::span<const ChannelId> nic_channels, HostId destination_host);
   // What the links of a step carry together, as they were built and as they are.
   struct Rates {
@@ -55,8 +60,7 @@ class LeastTimes {
   const Channels& channels_;
   std::vector<Reached> here_, next_;
   std::vector<NodeId> step_, next_step_;
-  // By the first switch, and by the last where that is the only one of the destination, else by this.
-  std::unordered_map<std::uint64_t, Middle> known_;
+  std::unordered_map<std::uint64_t, Middle> known_;       // by ends_of()
   std::unordered_map<std::uint64_t, Rates> known_rates_;  // likewise, after so many changes of links
   std::uint32_t changes_ = 0;
 };

@@ -53,13 +53,10 @@ void RankProgram::passed_over(const TraceRecord& record) {
   caller.off += record.off_inside;
 }
 
-// What the thread did not run for in the gap before a call. What a file tells beyond the gap is not believed.
+// What the thread did not run for in the gap before a call.
 trace::OffCore RankProgram::off_in(std::uint64_t gap, Thread& thread, const TraceRecord& record) {
   thread.off += record.off_before;
-  trace::OffCore off = std::exchange(thread.off, {});
-  off.waiting_ns = std::min(off.waiting_ns, gap);
-  off.asleep_ns = std::min(off.asleep_ns, gap - off.waiting_ns);
-  return off;
+  return at_most(std::exchange(thread.off, {}), gap);
 }
 
 RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
@@ -77,7 +74,7 @@ RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
     if (compute_times_ == ComputeTimes::kAuto) not_compute += waited_for_ended(thread, off);
   } else if (compute_times_ != ComputeTimes::kWall) {
     wait = waits_.of(record.thread, thread.last_leave_ns, record.enter_ns, off.asleep_ns);
-    // (What it slept for is all taken from the others.)
+    // With `cpu` none of the time that it slept is left to take this from.
     if (compute_times_ == ComputeTimes::kAuto) not_compute += wait.ns;
   }
   std::uint64_t gap = less(passed, not_compute);
@@ -185,13 +182,18 @@ void RankProgram::program_ended(const TraceThreadEnd& end) {
 
 // The most that lived at once.
 std::size_t RankProgram::threads_at_once() const {
-  std::size_t most = 0;
-  for (const Thread& begun : threads_) {
-    most = std::max(
-        most,
-        static_cast<std::size_t>(std::count_if(threads_.begin(), threads_.end(), [&](const Thread& other) {
-          return other.seen && other.first_ns <= begun.first_ns && begun.first_ns < other.end_ns;
-        })));
+  std::vector<std::uint64_t> begins, ends;
+  for (const Thread& thread : threads_) {
+    if (!thread.seen) continue;
+    begins.push_back(thread.first_ns);
+    ends.push_back(thread.end_ns);
+  }
+  std::sort(begins.begin(), begins.end());
+  std::sort(ends.begin(), ends.end());
+  std::size_t most = 0, ended = 0;
+  for (std::size_t begun = 0; begun < begins.size(); ++begun) {
+    while (ends[ended] <= begins[begun]) ++ended;
+    most = std::max(most, begun + 1 - ended);
   }
   return most;
 }

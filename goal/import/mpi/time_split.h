@@ -1,6 +1,7 @@
 // Where the time of a rank's first thread went, as its trace has it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tracer/format/format.h"
@@ -17,6 +18,13 @@ enum class ComputeTimes : std::uint8_t {
 // How much of the time between calls is no compute.
 inline std::uint64_t not_compute_ns(ComputeTimes policy, const trace::OffCore& off) {
   return policy == ComputeTimes::kWall ? 0 : policy == ComputeTimes::kCpu ? off.sum() : off.waiting_ns;
+}
+
+// What a file tells beyond the time that passed is not believed.
+inline trace::OffCore at_most(trace::OffCore off, std::uint64_t passed_ns) {
+  off.waiting_ns = std::min(off.waiting_ns, passed_ns);
+  off.asleep_ns = std::min(off.asleep_ns, passed_ns - off.waiting_ns);
+  return off;
 }
 
 // The three add up to the time that passed.

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 
+#include "goal/import/mpi/time_split.h"
 #include "goal/import/mpi/trace_files.h"
 #include "sim/units/input_error.h"
 
@@ -20,13 +21,6 @@ using trace::Shape;
 
 bool is_send_request(const TraceRecord& r) {
   return trace::function_info(r.function).shape == Shape::kSendRequest;
-}
-
-// What a file tells beyond the time that passed is not believed.
-trace::OffCore at_most(trace::OffCore off, std::uint64_t passed_ns) {
-  off.waiting_ns = std::min(off.waiting_ns, passed_ns);
-  off.asleep_ns = std::min(off.asleep_ns, passed_ns - off.waiting_ns);
-  return off;
 }
 
 // What all ranks' calls come to.
