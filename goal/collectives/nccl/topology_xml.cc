@@ -276,8 +276,14 @@ NodeFromXml Reader::take(const Node* otherwise) {
   const bool is_unknown = node.compute_capability == 0;
   if (is_unknown) {
     node.compute_capability = otherwise != nullptr ? otherwise->compute_capability : 80;
-    result.remarks.push_back(fmt::format("the file doesn't tell the kind of GPU; {} is taken",
-                                         otherwise != nullptr ? otherwise->label : "A100 without NVLink"));
+    // Files for virtual machines leave both to NCCL, which asks the driver. Who gives each of eight GPUs a NIC
+    // has bought a board of them, and none is without NVLinks.
+    has_board_ |= otherwise == nullptr && gpus_.size() == 8 && nics_.size() >= gpus_.size();
+    result.remarks.push_back(
+        fmt::format("the file doesn't tell the kind of GPU; {} is taken, unless the node is named",
+                    otherwise != nullptr ? otherwise->label
+                    : has_board_         ? "A100 on a board of eight with a NIC each"
+                                         : "A100 without NVLink"));
   }
   complete_nvlinks(result);
   if (is_unknown && !has_nvlinks_ && otherwise != nullptr) {

@@ -44,8 +44,10 @@ TEST_CASE("ND A100 v4: the file doesn't tell the kind of GPU") {
   CHECK(node.pcie_gbs == 24);
   CHECK(node.nic_path == PathType::kOneSwitch);
   CHECK(node.compute_capability == 80);
-  CHECK_THAT(remarks.at(0), Catch::Contains("kind of GPU"));
-  CHECK(node.nvlink_gbs == 0);
+  // Azure's ND A100 v4 has the board of a DGX A100, with 12 NVLinks of 20 GB/s a GPU.
+  CHECK_THAT(remarks.at(0), Catch::Contains("A100 on a board of eight with a NIC each is taken"));
+  CHECK_THAT(remarks.at(1), Catch::Contains("12 a GPU are taken"));
+  CHECK(node.nvlink_gbs == 240);
   CHECK(read("azure_ndv4.xml", &node_preset("dgx_a100")).node.nvlink_gbs == 240);
 }
 
