@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "sim/scenario/random_links.h"
+#include "sim/units/did_you_mean.h"
 #include "sim/units/input_error.h"
 #include "sim/units/names.h"
 #include "sim/units/random.h"
@@ -129,10 +130,8 @@ class Links {
       stems.push_back(stem);
       examples.push_back(known.back());
     }
-    const std::string nearest = nearest_name(pattern, known);
     fault.fail(field, fmt::format("nothing here is named '{}'{} (names are like: {})", pattern,
-                                  nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest),
-                                  fmt::join(examples, ", ")));
+                                  did_you_mean(pattern, known), fmt::join(examples, ", ")));
   }
 
   [[noreturn]] void fail_not_linked(const Parameters& fault, const char* field, const std::string& a) const {

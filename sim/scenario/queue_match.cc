@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/units/did_you_mean.h"
 #include "sim/units/plugin_modules.h"
 
 namespace weft::sim {
@@ -295,11 +296,9 @@ void check_queue_of(const RegisteredControl& control, const std::vector<Register
   }
   const auto check = [&](const std::string& name, const std::vector<std::string>& known, const char* word) {
     if (name.empty() || std::ranges::find(known, name) != known.end()) return;
-    const std::string nearest = nearest_name(name, known);
-    throw InputError(location,
-                     fmt::format("{} is made for {}, which is not a {}{}",
-                                 name_of_module("congestion control", control.info.name), name, word,
-                                 nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+    throw InputError(location, fmt::format("{} is made for {}, which is not a {}{}",
+                                           name_of_module("congestion control", control.info.name), name,
+                                           word, did_you_mean(name, known)));
   };
   check(control.queue, disciplines, kWord);
   for (const auto& [name, value] : control.queue_settings) check(name, parameters, "parameter of any queue");

@@ -9,6 +9,7 @@
 #include "sim/fabrics/fabric.h"
 #include "sim/scenario/queue_match.h"
 #include "sim/scenario/scenario.h"
+#include "sim/units/did_you_mean.h"
 #include "sim/units/plugin_modules.h"
 
 namespace weft::sim {
@@ -133,10 +134,9 @@ class Filler {
   }
   void check_known(const char* word, const std::string& name, const std::vector<std::string>& known) const {
     if (known.empty() || std::ranges::find(known, name) != known.end()) return;
-    const std::string nearest = nearest_name(name, known);
     throw InputError(scenario_.fabric_location,
                      fmt::format("{}: '{}' is not a {}{}", name_of_module("fabric", fabric_->info.name), name,
-                                 word, nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+                                 word, did_you_mean(name, known)));
   }
 
   // Who chose another control, recovery or queue has another network in mind.

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/units/did_you_mean.h"
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
 
@@ -150,10 +151,8 @@ class Resolver {
     std::vector<std::string> known;
     constexpr std::size_t kMostCompared = 10000;
     for (std::size_t s = 0; s < list_.size() && s < kMostCompared; ++s) known.push_back(list_[s].name);
-    const std::string nearest = nearest_name(name, known);
-    fail(parent.line,
-         fmt::format("'{}' is to be above the switch '{}', which the file doesn't define{}", parent.name,
-                     name, nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+    fail(parent.line, fmt::format("'{}' is to be above the switch '{}', which the file doesn't define{}",
+                                  parent.name, name, did_you_mean(name, known)));
   }
 
   // Children before parents.

@@ -276,8 +276,8 @@ NodeFromXml Reader::take(const Node* otherwise) {
   const bool is_unknown = node.compute_capability == 0;
   if (is_unknown) {
     node.compute_capability = otherwise != nullptr ? otherwise->compute_capability : 80;
-    // Files for virtual machines leave both to NCCL, which asks the driver. Who gives each of eight GPUs a NIC
-    // has bought a board of them, and none is without NVLinks.
+    // Files for virtual machines leave both to NCCL, which asks the driver. Who gives each of eight GPUs a
+    // NIC has bought a board of them, and none is without NVLinks.
     has_board_ |= otherwise == nullptr && gpus_.size() == 8 && nics_.size() >= gpus_.size();
     result.remarks.push_back(
         fmt::format("the file doesn't tell the kind of GPU; {} is taken, unless the node is named",

@@ -9,6 +9,7 @@
 
 #include "goal/file.h"
 #include "goal/workload/compute/measurements.h"
+#include "sim/units/did_you_mean.h"
 #include "sim/units/module.h"
 
 namespace weft::goal {
@@ -92,9 +93,7 @@ const DeviceSpec& find_spec(const std::string& name, const SourceLocation& locat
     if (generation(spec.name) == generation(lower)) alike.push_back(spec.name);
   }
   // A device of another generation is no slip of the pen, however near its name is.
-  const std::string nearest = nearest_name(lower, alike);
-  throw InputError(location, "'" + name + "' is not a device" +
-                                 (nearest.empty() ? "" : "; did you mean '" + nearest + "'?") +
+  throw InputError(location, "'" + name + "' is not a device" + did_you_mean(lower, alike) +
                                  " (known: " + device_names() + ")");
 }
 

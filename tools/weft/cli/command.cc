@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "sim/units/did_you_mean.h"
 #include "sim/units/module.h"
 #include "sim/units/printable.h"
 #include "sim/units/wrap.h"
@@ -57,8 +58,7 @@ void complain(const CLI::App& app, const CLI::ParseError& error) {
               : has_subcommands ? "unknown subcommand '" + word + "'"
                                 : "'" + word + "' is one argument too many";
     const std::vector<std::string> known = known_names(*at, is_option);
-    const std::string nearest = nearest_name(word, known);
-    if (!nearest.empty() && (is_option || has_subcommands)) hint = "; did you mean '" + nearest + "'?";
+    if (is_option || has_subcommands) hint = did_you_mean(word, known);
   }
   std::replace(message.begin(), message.end(), '\n', ' ');
   std::fprintf(stderr, "%s: %s%s (see '%s --help')\n", name.c_str(), printable(message).c_str(), hint.c_str(),
