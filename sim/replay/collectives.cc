@@ -175,16 +175,17 @@ Time Collectives::work_of_lane(std::uint32_t handle, goal::StepKind kind) const 
 void Collectives::schedule_lane(std::uint32_t handle, Time duration) {
   if (trails_ != nullptr) {
     trails_->on_lane(handle, duration);
-    note_step(PathSteps::Place::kLane, handle, handle);
+    note_step(PathSteps::Place::kLane, handle, handle, duration);
   }
   with_.work.schedule(rank_of(handle), duration, RankWork::kLaneDone, handle);
 }
 
-// Notes the work of a lane, which is kept at this place.
-void Collectives::note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t lane) {
+// Notes the work of a lane, which is kept at this place and takes so long from now on.
+void Collectives::note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t lane, Time duration) {
   if (trails_->steps() == nullptr) return;
   const RankState& rank = rank_of(lane);
-  trails_->note_step(place, index, rank.view.rank(), rank.view.op(with_.open.of_lane(lane).op));
+  trails_->note_step(place, index, rank.view.rank(), rank.view.op(with_.open.of_lane(lane).op),
+                     after(engine_.now(), duration));
 }
 
 void Collectives::finish_lane(std::uint32_t handle) {
@@ -272,7 +273,7 @@ void Collectives::hand_over(const ReplayTask& train, Message& message) {
   const std::uint32_t place = with_.held.hold(message);
   if (trails_ != nullptr) {
     trails_->hold(place, ready - engine_.now());
-    note_step(PathSteps::Place::kHeld, place, train.lane);
+    note_step(PathSteps::Place::kHeld, place, train.lane, ready - engine_.now());
   }
   with_.work.schedule(with_.ranks[train.local], ready - engine_.now(), RankWork::kMessageReady, place);
 }

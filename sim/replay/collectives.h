@@ -92,7 +92,7 @@ class Collectives {
   void begin_group_of_own_processor(std::uint32_t lane);
   Time work_of_lane(std::uint32_t lane, goal::StepKind kind) const;
   void schedule_lane(std::uint32_t lane, Time duration);
-  void note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t lane);
+  void note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t lane, Time duration);
   void finish_lane(std::uint32_t lane);
   void finish(std::uint32_t active);
 

@@ -69,9 +69,11 @@ void CpuWork::note_end(const RankState& rank, const goal::Op& op) {
   if (Trails::is_first(rank, op.cpu)) trails_->end_pause(rank, with_.work.now());
 }
 
-// Whose work that is, and of what.
-[[gnu::noinline]] void CpuWork::note_step(const RankState& rank, const Cpu& cpu, std::uint32_t index) {
-  trails_->note_step(PathSteps::Place::kCpu, index, rank.view.rank(), op_of(rank, cpu.current));
+// Whose work that is, of what, and until when.
+[[gnu::noinline]] void CpuWork::note_step(const RankState& rank, const Cpu& cpu, std::uint32_t index,
+                                          Time duration) {
+  trails_->note_step(PathSteps::Place::kCpu, index, rank.view.rank(), op_of(rank, cpu.current),
+                     after(with_.work.now(), duration));
 }
 
 // Throws the error again, with the operation that the work is for.

@@ -117,7 +117,7 @@ class CpuWork final : public TaskGiver {
       if (trails_->is_open()) trails_->settle(op_of(rank, cpu.current));
       trails_->on_cpu(rank, index, duration, computes(rank, cpu.current), with_.work.now());
       if (trails_->steps() != nullptr) [[unlikely]]
-        note_step(rank, cpu, index);
+        note_step(rank, cpu, index, duration);
     }
     with_.work.schedule(rank, duration, RankWork::kCpuDone, index);
   }
@@ -135,7 +135,7 @@ class CpuWork final : public TaskGiver {
     if (with_.cpus.index(cpu) == rank.first_cpu) trails_->end_pause(rank, with_.work.now());
   }
   void note_end(const RankState& rank, const goal::Op& op);
-  void note_step(const RankState& rank, const Cpu& cpu, std::uint32_t index);
+  void note_step(const RankState& rank, const Cpu& cpu, std::uint32_t index, Time duration);
   // The operation that the work is for.
   const goal::Op& op_of(const RankState& rank, std::uint32_t work) const {
     return rank.view.op((work & kTask) == 0 ? work : with_.open.op_of(with_.tasks[work & ~kTask]));

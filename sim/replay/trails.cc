@@ -12,6 +12,7 @@ Trails::Trails(const Setting& setting, std::size_t cpus, std::size_t ranks)
       local_(setting.local.data()),
       nic_(setting.nic),
       longest_latency_(setting.longest_latency),
+      start_(setting.start),
       cpus_(cpus),
       nics_(ranks),
       pauses_(ranks * classes_.names().size()),
@@ -21,11 +22,9 @@ Trails::Trails(const Setting& setting, std::size_t cpus, std::size_t ranks)
 
 void Trails::at_message(std::uint32_t local, const Message& message, bool is_handshake, Time now) {
   const Trail& trail = records_[message.trail];
-  set_now(trail.path, kOpen, trail.injected);
+  set_now(trail.chain, kOpen, trail.injected);
   const Time taken = now - trail.injected;
-  if (is_handshake) {
-    now_.matching += taken;
-  } else {
+  if (!is_handshake) {
     const Time alone =
         message.alone_ps > 0 ? std::min(Time::ps(static_cast<std::int64_t>(message.alone_ps)), taken) : taken;
     const Time bytes = nic_.of(message.bytes);
@@ -39,20 +38,20 @@ void Trails::at_message(std::uint32_t local, const Message& message, bool is_han
     now_.queueing += taken - latency - bandwidth;
   }
   if (steps_) [[unlikely]]
-    note_message(PathSteps::Place::kMessage, message.trail, message, is_handshake);
+    note_message(PathSteps::Place::kMessage, message.trail, message, is_handshake, now);
   free_.push_back(message.trail);
   if (free_.size() > 3 * TrailRecords::kAtATime) records_.give_back(free_);
 }
 
 void Trails::note_message(PathSteps::Place place, std::uint32_t index, const Message& message,
-                          bool is_handshake) {
+                          bool is_handshake, Time now) {
   const wire::Ends ends = wire::ends_of(message);
-  steps_->at_message(place, index, now_, ends.source, ends.destination, is_handshake);
+  steps_->at_message(place, index, now_.path(now - start_), ends.source, ends.destination, is_handshake);
 }
 
 void Trails::at_sent(std::uint32_t task, const Message& message, Time now) {
   const Trail& trail = sending_[task];
-  set_now(trail.path, kOpen);
+  set_now(trail.chain, kOpen);
   const Time taken = now - trail.injected;
   const Time nic = std::min(nic_.of(message.bytes), taken);
   const Time alone = std::max(Time::ps(static_cast<std::int64_t>(message.alone_ps)), nic);
@@ -63,7 +62,7 @@ void Trails::at_sent(std::uint32_t task, const Message& message, Time now) {
   now_.bandwidth += bytes;
   now_.latency += latency;
   now_.queueing += taken - bytes - latency;
-  if (steps_) note_message(PathSteps::Place::kTask, task, message, false);
+  if (steps_) note_message(PathSteps::Place::kTask, task, message, false, now);
 }
 
 std::uint32_t Trails::leave(std::uint32_t local, std::uint64_t bytes, Time now) {
@@ -80,13 +79,13 @@ std::uint32_t Trails::leave(std::uint32_t local, std::uint64_t bytes, Time now) 
 
 void Trails::remember(std::uint32_t task, Time now) {
   if (sending_.size() <= task) sending_.resize(task + 1);
-  sending_[task] = {.path = now_, .injected = now, .nic = {}};
+  sending_[task] = {.chain = now_, .injected = now, .nic = {}};
   if (steps_) steps_->keep(PathSteps::Place::kTask, task);
 }
 
 void Trails::finish(const RankState& rank, Time now) {
   if (rank.cpus > 0) end_pause(rank, now);
-  const Last end{now_, now, rank.view.rank()};
+  const Last end{now_.path(now - start_), now, rank.view.rank()};
   if (!end.is_behind(last_)) return;
   last_ = end;
   if (steps_) steps_->keep_last();
@@ -113,6 +112,7 @@ Time Trails::computed(const RankState& rank, Time now) const {
 void Trails::begin_collective(const RankState& rank, const goal::Op& op, Time now) {
   UnderWay& own = collectives_[place(rank, classes_.of(op))];
   if (own.count++ == 0) own.before = computed(rank, now);
+  now_.began = now;
 }
 
 void Trails::end_collective(const RankState& rank, const goal::Op& op, Time now) {
@@ -145,17 +145,18 @@ void Trails::fill(const RankState& rank, Time runtime, results::CpuTimes& times)
 
 // ---- Chains ----
 
-void Trails::note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t rank, const goal::Op& op) {
-  const results::CriticalPath& path = place == PathSteps::Place::kCpu    ? cpus_[index].path
-                                      : place == PathSteps::Place::kLane ? lanes_[index]
-                                                                         : held_[index];
-  steps_->work(place, index, path, rank, op);
+void Trails::note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t rank, const goal::Op& op,
+                       Time end) {
+  const Chain& chain = place == PathSteps::Place::kCpu    ? cpus_[index].chain
+                       : place == PathSteps::Place::kLane ? lanes_[index]
+                                                          : held_[index];
+  steps_->work(place, index, chain.path(end - start_), rank, op);
 }
 
-void Trails::add_overhead(std::vector<results::CriticalPath>& paths, std::uint32_t index, Time duration) {
-  if (paths.size() <= index) paths.resize(index + 1);
-  paths[index] = now_;
-  paths[index].overhead += duration;
+void Trails::add_overhead(std::vector<Chain>& chains, std::uint32_t index, Time duration) {
+  if (chains.size() <= index) chains.resize(index + 1);
+  chains[index] = now_;
+  chains[index].overhead += duration;
 }
 
 }  // namespace weft::sim

@@ -16,9 +16,21 @@
 
 namespace weft::sim {
 
+// The longest chain up to a moment. Its matching is what the other parts leave of the time since the start.
+struct Chain {
+  Time compute, overhead, latency, bandwidth, queueing;  // as CriticalPath has them
+  Time began;  // when it entered the collective that it is in, or was in last: a member's call
+
+  // `since`: from the start of the program to the moment that the chain leads to.
+  results::CriticalPath path(Time since) const {
+    const Time known = compute + overhead + latency + bandwidth + queueing;
+    return {compute, overhead, latency, bandwidth, queueing, since - known};
+  }
+};
+
 // A message under way has this: the chain that led to it, and when the network got it.
 struct alignas(64) Trail {
-  results::CriticalPath path;
+  Chain chain;
   Time injected;
   Time nic;  // until its sender's NIC has sent it, were there nothing but NICs
 };
@@ -55,17 +67,17 @@ class Trails {
   }
   // The first of a rank has had no pause then, so nobody asks what the event is of.
   void at_first_cpu(std::uint32_t cpu) {
-    set_now(cpus_[cpu].path, CommunicationClasses::kNone);
+    set_now(cpus_[cpu].chain, CommunicationClasses::kNone);
     if (steps_) [[unlikely]]
       steps_->at(PathSteps::Place::kCpu, cpu);
   }
   void at_cpu(std::uint32_t cpu, const goal::Op& op) {
-    set_now(cpus_[cpu].path, classes_.of(op), Time::ps(cpus_[cpu].note));
+    set_now(cpus_[cpu].chain, classes_.of(op), Time::ps(cpus_[cpu].note));
     if (steps_) [[unlikely]]
       steps_->at(PathSteps::Place::kCpu, cpu);
   }
   void at_lane(std::uint32_t lane, const goal::Op& op) {
-    set_now(lanes_[lane], classes_.of(op));
+    set_now(lanes_[lane], classes_.of(op), lanes_[lane].began);
     if (steps_) steps_->at(PathSteps::Place::kLane, lane);
   }
   void at_held(std::uint32_t place) {
@@ -85,7 +97,7 @@ class Trails {
   void settle(const goal::Op& op) {
     if (!is_open()) return;
     cause_ = classes_.of(op);
-    if (op.kind == goal::OpKind::kCollective) sent_ = Time();
+    if (op.kind == goal::OpKind::kCollective) sent_ = now_.began;
     if (steps_) [[unlikely]]
       steps_->settle(op);
   }
@@ -105,15 +117,16 @@ class Trails {
       if (own.free_ps < now.ps()) add_pause(rank, now);
       if (computes) own.note += duration.ps();
     }
-    own.path = now_;
-    (computes ? own.path.compute : own.path.overhead) += duration;
+    own.chain = now_;
+    (computes ? own.chain.compute : own.chain.overhead) += duration;
     own.free_ps = after(now, duration).ps();
     own.computes = computes;
   }
   void on_lane(std::uint32_t lane, Time duration) { add_overhead(lanes_, lane, duration); }
   void hold(std::uint32_t place, Time duration) { add_overhead(held_, place, duration); }
-  // After each of the three, where steps are kept: whose work that is, and of what.
-  void note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t rank, const goal::Op& op);
+  // After each of the three, where steps are kept: whose work that is, of what, and until when.
+  void note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t rank, const goal::Op& op,
+                 Time end);
   // A message that this rank of the share hands to the network; data, those that a task sends.
   std::uint32_t leave(std::uint32_t local, std::uint64_t bytes, Time now);
   void remember(std::uint32_t task, Time now);
@@ -130,8 +143,7 @@ class Trails {
   std::uint64_t memory_bytes() const {
     return cpus_.capacity() * sizeof(CpuPath) + nics_.capacity() * sizeof(Nic) +
            pauses_.capacity() * sizeof(Pauses) + collectives_.capacity() * sizeof(UnderWay) +
-           sending_.capacity() * sizeof(Trail) +
-           (lanes_.capacity() + held_.capacity()) * sizeof(results::CriticalPath);
+           sending_.capacity() * sizeof(Trail) + (lanes_.capacity() + held_.capacity()) * sizeof(Chain);
   }
 
   // The chain to the last end of a rank, of the lowest of these if several end then.
@@ -148,39 +160,41 @@ class Trails {
  private:
   static constexpr std::uint8_t kOpen = 0xFF;  // it will show
 
-  void set_now(const results::CriticalPath& path, std::uint8_t cause, Time sent = {}) {
-    now_ = path;
+  void set_now(const Chain& chain, std::uint8_t cause, Time sent = {}) {
+    now_ = chain;
     cause_ = cause;
     sent_ = sent;
   }
   std::size_t place(const RankState& rank, std::uint8_t of) const {
     return std::size_t{local_[rank.view.rank()]} * classes_.names().size() + of;
   }
-  void note_message(PathSteps::Place place, std::uint32_t index, const Message& message, bool is_handshake);
+  void note_message(PathSteps::Place place, std::uint32_t index, const Message& message, bool is_handshake,
+                    Time now);
   void add_pause(const RankState& rank, Time now);
   Time computed(const RankState& rank, Time now) const;
-  void add_overhead(std::vector<results::CriticalPath>& paths, std::uint32_t index, Time duration);
+  void add_overhead(std::vector<Chain>& chains, std::uint32_t index, Time duration);
 
   TrailRecords& records_;
   const CommunicationClasses& classes_;
   const std::uint32_t* const local_;
   const TimePerByte nic_;
-  const Time longest_latency_;
-  results::CriticalPath now_;
+  const Time longest_latency_, start_;
+  Chain now_;
   std::uint8_t cause_ = CommunicationClasses::kNone;  // class of the communication that the event is of
-  Time sent_;  // when its message was handed to the network, if it is of one outside of collectives
+  // Before then what the event brings was not the network's: its message hadn't been handed over, or the
+  // member of its collective had not called.
+  Time sent_;
   struct alignas(64) CpuPath {
-    results::CriticalPath path;
+    Chain chain;
     // Until when it works, or has worked, and whether that is computing. Times are below 2^62 ps.
     std::int64_t free_ps : 63 = 0;
     std::uint64_t computes : 1 = 0;
-    // The first of its rank: what it has computed, and will have by `free_ps`. Others: when the message was
-    // sent that they work on.
+    // The first of its rank: what it has computed, and will have by `free_ps`. Others: `sent_` of what they
+    // work on.
     std::int64_t note = 0;
   };
   static_assert(sizeof(CpuPath) == 64);
-  // Communication of one class has ended these pauses of a rank; `unsent` is the part of them before its
-  // message was sent.
+  // Communication of one class has ended these pauses of a rank; `unsent` is the part of them before `sent_`.
   struct Pauses {
     Time all, unsent;
   };
@@ -194,7 +208,7 @@ class Trails {
     Time sent, received;
   };
   std::vector<CpuPath> cpus_;
-  std::vector<results::CriticalPath> lanes_, held_;
+  std::vector<Chain> lanes_, held_;
   std::vector<Nic> nics_;              // of each rank
   std::vector<Pauses> pauses_;         // of each rank, by class
   std::vector<UnderWay> collectives_;  // likewise

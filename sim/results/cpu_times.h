@@ -15,8 +15,9 @@ struct CommunicationTime {
   // The cpu has nothing to do, and what lets it go on is the end of such communication: mean over the ranks,
   // and the most of any.
   Time exposed_mean, exposed_most;
-  // This part of the mean was until the message that it waits for was handed to the network. Its sender was
-  // not ready: in a pipeline that is the bubble. Only messages outside of collectives count.
+  // This part of the mean no network could spare: it was until the message that the cpu waits for was handed
+  // to the network, as its sender was not ready (in a pipeline that is the bubble); in a collective until the
+  // member had called it from which the last chain of messages came.
   Time unsent_mean;
   // Collectives of the class are under way while the cpu computes.
   bool has_collectives = false;

@@ -88,7 +88,8 @@ void add_ranks(const Report& report, Lines& lines) {
             100 * overhead / total, 100 * waiting / total);
 }
 
-// "tp 12.1%, pp 5.2% (4.0% until it was sent)": by axis or kind, from a thousandth of the runtime on.
+// "tp 12.1% (2.0% for late members), pp 5.2% (4.0% until it was sent)": by axis or kind, from a thousandth of
+// the runtime on.
 void add_exposed(const Job& job, Lines& lines) {
   if (!job.cpu_times || job.cpu_times->compute == Time()) return;
   std::string text;
@@ -97,7 +98,9 @@ void add_exposed(const Job& job, Lines& lines) {
                  unsent = share_of_runtime(job, one.unsent_mean);
     if (share < 1e-3) continue;
     text += fmt::format("{}{} {:.1f}%", text.empty() ? "" : ", ", one.name, 100 * share);
-    if (unsent >= 1e-3) text += fmt::format(" ({:.1f}% until it was sent)", 100 * unsent);
+    if (unsent < 1e-3) continue;
+    text += fmt::format(" ({:.1f}% {})", 100 * unsent,
+                        one.has_collectives ? "for late members" : "until it was sent");
   }
   lines.add("exposed communication", "{}", text.empty() ? "none: it is hidden behind computation" : text);
 }

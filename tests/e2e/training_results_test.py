@@ -139,7 +139,8 @@ class TrainingResults(WeftTest):
                 self.assertLessEqual(one["mean_ns"], one["max_ns"])
                 self.assertAlmostEqual(one["share"], one["mean_ns"] / run["makespan_ns"], 9)
                 self.assertLessEqual(one["unsent_share"], one["share"])
-            self.assertEqual(exposed["dp"]["unsent_share"], 0)
+            # Who waits in the all-reduce at the end waits for the last stage of the pipeline, or its gradients.
+            self.assertGreater(exposed["allreduce"]["unsent_share"], 0.75 * exposed["allreduce"]["share"])
             self.assertGreater(exposed["pp"]["unsent_share"], 0.9 * exposed["pp"]["share"])
             # Means of ranks that end nearly together: their time is the runtime but for that.
             finish = [float(row["finish_ns"]) for row in self.rows("ranks.csv")]

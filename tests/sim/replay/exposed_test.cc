@@ -146,6 +146,40 @@ TEST_CASE("the bubble of a pipeline is waiting for what has not been sent: (p-1)
   }
 }
 
+TEST_CASE("who waits in a collective for the last member waits for it, not for the network") {
+  const std::int64_t computes[] = {4000, 1000, 700, 2500};
+  // On one cpu two rounds are two pauses, and what the network takes of the first is the network's.
+  for (const auto& [ranks, call] :
+       {std::pair(2, "allreduce 8b"), {2, "allreduce 8b cpu 1"}, {4, "allreduce 8b cpu 1"}}) {
+    std::string text = fmt::format("num_ranks {}\n", ranks);
+    for (int r = 0; r < ranks; ++r)
+      text += fmt::format("rank {} {{\na: calc {}\nb: {}\nb requires a\n}}\n", r, computes[r], call);
+    const Run run(goal::parse_text(text, "test.goal"), kOnlyLatency);
+    // Rank 0 has the data of rank 1 there, and gets those of rank 3 from rank 2 at 4500. Ranks 1 and 2 get
+    // its own, rank 3 gets them from rank 1.
+    const std::int64_t waits[] = {ranks == 4 ? 500 : 0, 1000, 1000, 2000};
+    for (std::uint32_t r = 0; r < run.graph.ranks(); ++r) {
+      const results::CommunicationTime own = of_class(run.of(r), "allreduce");
+      INFO(call << ", rank " << r << " of " << ranks);
+      CHECK(own.exposed_mean == Time::ns(4000 - computes[r] + waits[r]));
+      CHECK(own.unsent_mean == Time::ns(4000 - computes[r]));
+    }
+  }
+}
+
+TEST_CASE("who calls after the root of a broadcast has waited for the network alone") {
+  const Run run(goal::parse_text("num_ranks 3\n"
+                                 "rank 0 {\na: calc 1000\nb: bcast 8b root 0 by linear\nb requires a\n}\n"
+                                 "rank 1 {\na: calc 1300\nb: bcast 8b root 0 by linear\nb requires a\n}\n"
+                                 "rank 2 {\na: calc 400\nb: bcast 8b root 0 by linear\nb requires a\n}\n",
+                                 "test.goal"),
+                kOnlyLatency);
+  CHECK(of_class(run.of(1), "bcast").exposed_mean == Time::ns(700));
+  CHECK(of_class(run.of(1), "bcast").unsent_mean == Time());
+  CHECK(of_class(run.of(2), "bcast").exposed_mean == Time::ns(1600));
+  CHECK(of_class(run.of(2), "bcast").unsent_mean == Time::ns(600));
+}
+
 TEST_CASE("waiting for another cpu that computes is idle, and no communication") {
   const Run run = two_ranks("a: calc 100\nb: calc 700 cpu 1\nc: calc 100\nb requires a\nc requires b\n");
   CHECK(run.of(0).idle == Time::ns(700));

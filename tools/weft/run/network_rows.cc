@@ -260,8 +260,9 @@ std::string explained(const TokenPrices& prices) {
   return fmt::format(
       "$/Mtoken: the network's price{} over {:g} years, by a million tokens (--years, --endpoint-price); "
       "then shares of\n"
-      "the runtime: computing, what it waits for by axis, and waiting for what was not sent yet (a "
-      "pipeline's bubble).\n",
+      "the runtime: computing, what it waits for by axis, and waiting for what was not sent yet or who had "
+      "not\n"
+      "called (a pipeline's bubble).\n",
       beside, prices.years);
 }
 
