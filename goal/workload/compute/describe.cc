@@ -44,9 +44,15 @@ std::string device_details(const Device& device) {
     text += fmt::format("               {:g} and {:g} in Triton (2022), as llm-foundry's steps reach\n",
                         spec.triton.forward, spec.triton.backward);
   }
+  if (spec.flash2.forward > 0 && spec.flash2.forward < spec.attention_forward) {
+    text += fmt::format("               {:g} and {:g} with FlashAttention-2, as in PyTorch\n",
+                        spec.flash2.forward, spec.flash2.backward);
+  }
   text += "  efficiency   " + efficiency(device) + "\n";
   text += fmt::format("  steps        of training reach {:g} of all that, as published ones do{}\n",
                       spec.step_efficiency, spec.fitted_to == spec.name ? "" : " of " + spec.fitted_to);
+  text +=
+      fmt::format("               {:g} with PyTorch's own kernels (stack of llm)\n", spec.torch_efficiency);
   text += gemm_lines(device) + "\n  To be doubted:\n";
   for (const std::string& doubt : spec.doubts) text += fmt::format("  - {}\n", doubt);
   return text;

@@ -53,10 +53,23 @@ double busy_share(const Attention& attention, double cores) {
   return std::min(1.0, blocks / cores);
 }
 
+AttentionShares attention_shares(FlashKernel kernel, const DeviceSpec& spec) {
+  switch (kernel) {
+    case FlashKernel::kFastest:
+      return {spec.attention_forward, spec.attention_backward};
+    case FlashKernel::kTwo:
+      return spec.flash2;
+    case FlashKernel::kTriton:
+      return spec.triton;
+  }
+  return {};
+}
+
 double attention_share(const Attention& attention, const DeviceSpec& spec) {
-  if (attention.triton) return attention.backward ? spec.triton.backward : spec.triton.forward;
-  const double head = std::min(1.0, std::pow(real(attention.head_dim) / kFullHead, kHeadPower));
-  return head * (attention.backward ? spec.attention_backward : spec.attention_forward);
+  const AttentionShares shares = attention_shares(attention.kernel, spec);
+  const double share = attention.backward ? shares.backward : shares.forward;
+  if (attention.kernel == FlashKernel::kTriton) return share;
+  return share * std::min(1.0, std::pow(real(attention.head_dim) / kFullHead, kHeadPower));
 }
 
 double attention_bytes(const Attention& attention) {
@@ -178,8 +191,10 @@ double Device::gemm_by_formula(const Gemm& gemm) const {
 
 double Device::attention_ns(const Attention& attention) const {
   if (is_empty(attention)) return 0;
-  if (attention.triton && spec_.triton.forward == 0) {
-    throw InputError("device " + spec_.name + ": it is not known how fast Triton's attention is on it");
+  if (attention_shares(attention.kernel, spec_).forward == 0) {
+    const bool triton = attention.kernel == FlashKernel::kTriton;
+    throw InputError("device " + spec_.name + ": it is not known how fast " +
+                     (triton ? "Triton's attention" : "FlashAttention-2") + " is on it");
   }
   const double formula = attention_by_formula(attention);
   if (measured_ == nullptr) return formula;

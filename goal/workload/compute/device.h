@@ -16,6 +16,13 @@ struct Gemm {
   Precision precision = Precision::kBf16;
 };
 
+// Which fused kernel attention has.
+enum class FlashKernel : std::uint8_t {
+  kFastest,  // of the device: FlashAttention-2 on an A100, cuDNN's or FlashAttention-3 on an H100
+  kTwo,      // FlashAttention-2
+  kTriton,   // FlashAttention of 2022 in Triton
+};
+
 // Fused (flash) attention of one sequence batch: FLOPs forward are 4·batch·heads·pairs·head_dim, where pairs
 // is how many (query, key) pairs are looked at (queries·keys, or about half of it if causal).
 struct Attention {
@@ -23,7 +30,7 @@ struct Attention {
   double pairs = 1;
   bool backward = false;  // 2.5 times the FLOPs of forward (recomputes the scores)
   Precision precision = Precision::kBf16;
-  bool triton = false;  // as FlashAttention was in Triton, where the device is known to have it
+  FlashKernel kernel = FlashKernel::kFastest;  // one whose shares of the device's peak are known
 };
 
 class Measurements;

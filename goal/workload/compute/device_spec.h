@@ -30,11 +30,13 @@ struct DeviceSpec {
   double launch_us = 0;               // from one kernel's launch to the next
   double attention_forward = 0;       // share of peak, with 128 elements a head
   double attention_backward = 0;
-  double step_efficiency = 1;  // what whole steps of training reach of their operators' times
+  double step_efficiency = 1;   // what whole steps of training reach of their operators' times
+  double torch_efficiency = 1;  // the same, with PyTorch's own kernels
   GemmFit fit = {};
   std::string fitted_to = {};            // the device whose measurements the fit is of
   std::vector<std::string> doubts = {};  // what is from memory, stands in, or is left out: sentences
   AttentionShares triton = {};           // FlashAttention of 2022 in Triton; smaller heads are as fast
+  AttentionShares flash2 = {};           // FlashAttention-2, which may be the fastest
 };
 
 // A multiplication in this precision by the device's peaks, still without sizes. Throws InputError if it has

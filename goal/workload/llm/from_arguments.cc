@@ -174,6 +174,7 @@ FromArguments from_megatron(ArgumentList& list) {
       list.flag("use-torch-fsdp2") || list.flag("use-megatron-fsdp") || list.flag("use-custom-fsdp");
   given["sharding"] = list.flag("use-distributed-optimizer") && !fsdp ? "zero1" : fsdp ? "fsdp" : "none";
   const bool gradients = list.flag("overlap-grad-reduce"), weights = list.flag("overlap-param-gather");
+  if (fsdp) given["stack"] = "megatron";
   if (!fsdp) given["dp_overlap"] = gradients && weights ? "all" : gradients ? "gradients" : "none";
   read_formats(list, given);
   read_recompute(list, given);
@@ -219,9 +220,10 @@ void read_titan_recompute(ArgumentList& list, FromArguments& result) {
   }
   result.parameters["recompute"] = *mode;
   if (*mode == "selective") {
-    result.remarks.push_back(list.path() +
-                             ": selective recomputation there keeps other activations than here, where "
-                             "attention's core is computed again");
+    result.remarks.push_back(
+        list.path() +
+        ": of selective recomputation the time is counted, but the memory as if attention's "
+        "core alone were computed again");
   }
 }
 
@@ -231,6 +233,8 @@ FromArguments from_titan(ArgumentList& list) {
   const auto name = list.find("model.name"), flavor = list.find("model.flavor");
   if (!name || !flavor) throw InputError(list.path() + ": no name and flavor in [model]");
   given["model"] = lower(*name + "_" + *flavor);
+  const bool in_training = list.flag("training.compile"), compile = list.flag("compile.enable");
+  given["stack"] = in_training || compile ? "torch_compile" : "pytorch";
   copy(list, "parallelism.tensor-parallel-degree", given, "tp");
   const bool overlap = list.flag("parallelism.enable-async-tensor-parallel");
   if (overlap && list.number("parallelism.tensor-parallel-degree", 1) > 1) given["tp_overlap"] = "true";

@@ -186,8 +186,9 @@ void LayerProgram::attention_forward() {
 
 void LayerProgram::attention_backward(Work work) {
   if (work == Work::kWeights) return block_weights(times_.attention);
+  emitter_.compute(times_.attention.again);
   row_backward(times_.attention, work);
-  if (training_.recompute == Recompute::kSelective) core_forward();
+  if (training_.recompute == Recompute::kSelective && !training_.pytorch()) core_forward();
   core_backward();
   column_backward(times_.attention, work);
 }
@@ -200,6 +201,7 @@ void LayerProgram::mlp_block_forward(const BlockTimes& times) {
 
 void LayerProgram::mlp_block_backward(const BlockTimes& times, Work work) {
   if (work == Work::kWeights) return block_weights(times);
+  emitter_.compute(times.again);
   row_backward(times, work);
   emitter_.compute(times.core_backward);
   column_backward(times, work);

@@ -19,6 +19,7 @@ namespace {
 using llm::Training;
 
 constexpr double kGigabytes = 1e-9;
+constexpr const char* kStacks[] = {"transformer_engine", "pytorch", "torch_compile"};
 
 std::vector<ParameterSpec> parameters_of_llm();
 
@@ -148,6 +149,9 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
                     training.outer.inner_steps, training.outer.inner_steps / training.outer.fragments,
                     training.iterations, training.outer.inner_steps));
   }
+  if (const std::string told = llm::told_of_stack(parameters, training); !told.empty()) {
+    sentences.push_back(told);
+  }
   if (const std::string told = llm::told_of_attention(parameters, training); !told.empty()) {
     sentences.push_back(told);
   }
@@ -169,6 +173,7 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
       {"micro_batches", fmt::format("{}", training.schedule.micro_batches)},
       {"tokens", fmt::format("{:.0f}", tokens * training.iterations)},
       overlap_slowdown_fact(training.overlap_slowdown),
+      {"stack", kStacks[static_cast<std::size_t>(training.stack)]},
       {"efficiency", fmt::format("{:g}", training.efficiency)},
       {"model_flops", fmt::format("{:.6e}", llm::step_flops(training) * training.iterations)},
       {"device_memory_bytes", fmt::format("{:.0f}", memory.all())},
@@ -234,6 +239,28 @@ std::vector<ParameterSpec> layout_parameters() {
        one_of({"megatron", "llama3"})}};
 }
 
+// Whose kernels compute, and which of them attention has.
+std::vector<ParameterSpec> kernel_parameters() {
+  return {
+      {"attention", kText, "auto",
+       "Attention's core: flash (fused, the device's fastest), flash2 (FlashAttention-2: slower on h100), "
+       "triton "
+       "(fused in Triton, 2022: slower), unfused (products, softmax and dropout apart); auto: flash, but "
+       "unfused "
+       "for models with dropout on a100, triton for mpt_*, flash2 for others with PyTorch's stack.",
+       one_of({"auto", "flash", "flash2", "triton", "unfused"})},
+      {"stack", kText, "auto",
+       "Whose kernels compute: transformer_engine (also megatron, nemo, and llm_foundry, whose steps are "
+       "alike): "
+       "NVIDIA's, fused; pytorch (also torchtitan): PyTorch's own, with FlashAttention-2, each operator "
+       "apart; "
+       "torch_compile: those fused by torch.compile, as pytorch is, too, with fp8 or tp_overlap; auto: "
+       "pytorch with "
+       "sharding=fsdp on a100, h100 and their kin but for mpt_*, else transformer_engine.",
+       one_of({"auto", "transformer_engine", "megatron", "nemo", "llm_foundry", "pytorch", "torchtitan",
+               "torch_compile"})}};
+}
+
 std::vector<ParameterSpec> parameters_of_llm() {
   std::vector<ParameterSpec> all = layout_parameters();
   const std::vector<ParameterSpec> steps = {
@@ -274,10 +301,6 @@ std::vector<ParameterSpec> parameters_of_llm() {
       {"recompute", kText, "none",
        "Activations that are computed again: none, selective (attention's core) or full (layers).",
        one_of({"none", "selective", "full"})},
-      {"attention", kText, "auto",
-       "Attention's core: flash (fused), triton (fused in Triton, 2022: slower), unfused (products, softmax "
-       "and dropout apart); auto: flash, but unfused for models with dropout on a100, triton for mpt_*.",
-       one_of({"auto", "flash", "triton", "unfused"})},
       {"accumulate", kText, "fused",
        "Where gradients of micro-batches are added up: fused with their product, or by a separate kernel.",
        one_of({"fused", "separate"})},
@@ -289,6 +312,8 @@ std::vector<ParameterSpec> parameters_of_llm() {
       overlap_slowdown_parameter(),
       iterations_parameter("1000000"),
       ranks_parameter()};
+  const std::vector<ParameterSpec> kernels = kernel_parameters();
+  all.insert(all.end(), kernels.begin(), kernels.end());
   all.insert(all.end(), steps.begin(), steps.end());
   return all;
 }

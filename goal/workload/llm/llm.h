@@ -23,6 +23,9 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
 // else "".
 std::string told_of_expert_nodes(const Parameters& parameters, const Training& training);
 
+// What is to be told of the software that stack=auto took to compute with sharding=fsdp; else "".
+std::string told_of_stack(const Parameters& parameters, const Training& training);
+
 // What is to be told of the kernel that attention=auto took, where it is not as for most models; else "".
 std::string told_of_attention(const Parameters& parameters, const Training& training);
 

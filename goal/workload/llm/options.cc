@@ -297,6 +297,7 @@ Schedule schedule_of(const Parameters& parameters, const Training& training) {
 }
 
 bool has_triton(const Training& training) { return training.device->spec().triton.forward > 0; }
+bool has_flash2(const Training& training) { return training.device->spec().flash2.forward > 0; }
 
 // Megatron's GPTs, those with dropout, were trained on A100s before FlashAttention; MosaicML's with the one
 // in Triton. A file of measurements has the kernel of whoever measured.
@@ -305,28 +306,52 @@ AttentionKernel usual_attention(const Training& training) {
   if (training.model.dropout && one_rank && training.device->spec().fitted_to == "a100") {
     return AttentionKernel::kUnfused;
   }
-  const bool triton = training.model.triton && has_triton(training) && !training.device->is_measured();
-  return triton ? AttentionKernel::kTriton : AttentionKernel::kFlash;
+  if (training.device->is_measured()) return AttentionKernel::kFlash;
+  if (training.model.triton && has_triton(training)) return AttentionKernel::kTriton;
+  return training.pytorch() && has_flash2(training) ? AttentionKernel::kFlash2 : AttentionKernel::kFlash;
+}
+
+// FSDP is PyTorch's, but for MosaicML's models, whose published steps are as NVIDIA's but for attention, and
+// for devices on which little is published but NVIDIA's own. Eight bits, and products beside tp's exchange,
+// take torch.compile.
+Stack stack_of(const Parameters& parameters, const Training& training) {
+  const bool compiled = training.precision == Precision::kFp8 || training.tensor_overlap;
+  const Stack torch = compiled ? Stack::kTorchCompile : Stack::kPyTorch;
+  const bool usual = training.sharding == Sharding::kFsdp && !training.model.triton && has_flash2(training) &&
+                     !training.device->is_measured();
+  return word_of<Stack>(parameters, "stack",
+                        {{"auto", usual ? torch : Stack::kTransformerEngine},
+                         {"transformer_engine", Stack::kTransformerEngine},
+                         {"megatron", Stack::kTransformerEngine},
+                         {"nemo", Stack::kTransformerEngine},
+                         {"llm_foundry", Stack::kTransformerEngine},
+                         {"pytorch", torch},
+                         {"torchtitan", torch},
+                         {"torch_compile", Stack::kTorchCompile}});
 }
 
 AttentionKernel attention_of(const Parameters& parameters, const Training& training) {
   const AttentionKernel kernel = word_of<AttentionKernel>(parameters, "attention",
                                                           {{"auto", usual_attention(training)},
                                                            {"flash", AttentionKernel::kFlash},
+                                                           {"flash2", AttentionKernel::kFlash2},
                                                            {"triton", AttentionKernel::kTriton},
                                                            {"unfused", AttentionKernel::kUnfused}});
   if (kernel == AttentionKernel::kUnfused && training.layout.context > 1) {
-    parameters.fail("attention",
-                    "with cp above 1 it is flash or triton: a ring of ranks has no scores of a whole row");
+    parameters.fail(
+        "attention",
+        "with cp above 1 it is flash, flash2 or triton: a ring of ranks has no scores of a whole row");
   }
-  if (kernel == AttentionKernel::kTriton && !has_triton(training)) {
+  const bool triton = kernel == AttentionKernel::kTriton && !has_triton(training);
+  if (triton || (kernel == AttentionKernel::kFlash2 && !has_flash2(training))) {
     std::string known;
     for (const DeviceSpec& spec : device_specs()) {
-      if (spec.triton.forward > 0) known += (known.empty() ? "" : ", ") + spec.name;
+      const AttentionShares& shares = triton ? spec.triton : spec.flash2;
+      if (shares.forward > 0) known += (known.empty() ? "" : ", ") + spec.name;
     }
     parameters.fail("attention",
-                    fmt::format("how fast triton is on {} is not known (it is on {}): flash would do",
-                                training.device->name(), known));
+                    fmt::format("how fast {} is on {} is not known (it is on {}): flash would do",
+                                triton ? "triton" : "flash2", training.device->name(), known));
   }
   return kernel;
 }
@@ -412,8 +437,12 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   training.schedule = schedule_of(parameters, training);
   training.layout.mirrored = training.schedule.mirrored();
   training.device = &device_of(parameters);
+  training.stack = stack_of(parameters, training);
   training.attention = attention_of(parameters, training);
   training.efficiency = efficiency(parameters, *training.device);
+  if (training.pytorch() && parameters.automatic("efficiency")) {
+    training.efficiency = training.device->spec().torch_efficiency;
+  }
   training.overlap_slowdown = overlap_slowdown(parameters);
   check_layout(parameters, training);
   check_experts(parameters, training);
@@ -421,6 +450,25 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   read_expert_nodes(parameters, training);
   check_stages(parameters, training);
   return training;
+}
+
+std::string told_of_stack(const Parameters& parameters, const Training& training) {
+  if (parameters.text("stack") != "auto" || training.sharding != Sharding::kFsdp || training.model.triton)
+    return "";
+  const std::string& device = training.device->name();
+  if (training.stack == Stack::kTransformerEngine) {
+    return fmt::format(
+        "sharding=fsdp on {} is taken to compute with the device's fastest kernels, as NVIDIA's; "
+        "stack=pytorch or "
+        "torch_compile if yours are PyTorch's own",
+        device);
+  }
+  return fmt::format(
+      "sharding=fsdp on {} is taken to compute with PyTorch's own kernels{}, as torchtitan's published "
+      "steps; {}"
+      "stack=transformer_engine if yours are NVIDIA's (Megatron-LM, NeMo)",
+      device, training.stack == Stack::kTorchCompile ? " and torch.compile" : "",
+      training.stack == Stack::kTorchCompile ? "" : "stack=torch_compile if yours are compiled, ");
 }
 
 std::string told_of_attention(const Parameters& parameters, const Training& training) {

@@ -7,6 +7,8 @@ The CSV (by default $WEFT_ORACLE_DIR/training/training_published.csv) has a row 
 precision, seq, tp, pp, cp, ep, dp, vp, mbs, gbs, sharding, recompute, step_s. Rows that nothing here knows how to run
 are counted, by source. --only takes rows whose source, model or precision has the text in it.
 
+The stack is that of a row's source. published_pytorch.csv, beside this file, has rows of torchtitan and IBM.
+
 Runs are at flow level on DGX nodes. Of many micro-batches two numbers are run, and the step is
 the straight line through them: each micro-batch adds as much as the one before once the pipeline is full.
 
@@ -62,9 +64,9 @@ def layout(row):
 
 def korthikanti(row):
     micro_batch, batch, parts = KORTHIKANTI[row["model"]]
+    more = {"sp": "false", "recompute": "full"} if row["recompute"] == "full" else {"recompute": "selective"}
     return {**layout(row), "model": row["model"], "device": "a100", "vp": parts, "micro_batch": micro_batch,
-            "global_batch": batch, **({"sp": "false", "recompute": "full"} if row["recompute"] == "full" else
-                                      {"recompute": "selective"})}
+            "global_batch": batch, "stack": "megatron", **more}
 
 
 def narayanan(row):
@@ -72,7 +74,7 @@ def narayanan(row):
     micro_batch, parts = NARAYANAN[name]
     return {**layout(row), "model": name.replace(".", "_"), "device": "a100", "vp": parts, "micro_batch": micro_batch,
             "sharding": "none", "dp_overlap": "none", "gradients": "bf16", "accumulate": "separate", "sp": "false",
-            "recompute": "full"}
+            "recompute": "full", "stack": "megatron"}
 
 
 def dgxc(row):
@@ -83,7 +85,7 @@ def dgxc(row):
     if number(row["tp"]) > 1:
         parts["tp_overlap"] = "true"
     return {**layout(row), **parts, "model": row["model"].replace(".", "_"), "device": "h100",
-            "precision": row["precision"]}
+            "precision": row["precision"], "stack": "nemo"}
 
 
 def llm_foundry(row):
@@ -91,7 +93,7 @@ def llm_foundry(row):
         return None
     full = row["recompute"] == "True"
     return {**layout(row), "model": row["model"], "device": row["gpu"].split("_")[0], "sharding": "fsdp",
-            "gradients": "bf16", "recompute": "full" if full else "none"}
+            "gradients": "bf16", "recompute": "full" if full else "none", "stack": "llm_foundry"}
 
 
 def bridge(row):
@@ -105,21 +107,26 @@ def bridge(row):
     more = {"ep": number(cleaned["ep"])} if number(cleaned["ep"]) > 1 else {}
     if number(cleaned["tp"]) > 1:
         more["tp_overlap"] = "true"
-    return {**layout(cleaned), **more, "model": name, "device": device, "precision": precision}
+    return {**layout(cleaned), **more, "model": name, "device": device, "precision": precision,
+            "stack": "megatron", **({"sharding": "fsdp"} if row["sharding"] == "fsdp" else {})}
 
 
 def megascale(row):
     # Z. Jiang et al., MegaScale, NSDI 2024, section 6.1: six parts of a stage.
-    return {**layout(row), "model": "gpt3_175b", "device": "a100", "vp": 6, "micro_batch": 1, "recompute": "selective"}
+    return {**layout(row), "model": "gpt3_175b", "device": "a100", "vp": 6, "micro_batch": 1, "recompute": "selective",
+            "stack": "megatron"}
 
 
-def torchtitan(row):
-    overlap = {"tp_overlap": "true"} if "async tp" in row["source"] else {}
-    return {**layout(row), **overlap, "model": row["model"].replace(".1", ""), "device": "h100", "sharding": "fsdp",
-            "recompute": row["recompute"]}
+def pytorch(row):
+    more = {"tp_overlap": "true"} if "async tp" in row["source"] else {}
+    if number(row["cp"]) > 1:
+        more["cp_exchange"] = "gather"
+    return {**layout(row), **more, "model": row["model"].replace(".1", ""), "device": row["gpu"].split("_")[0],
+            "precision": row["precision"], "sharding": "fsdp", "recompute": row["recompute"],
+            "stack": "torch_compile" if "compile" in row["source"] else "pytorch"}
 
 
-READERS = {"Megatron-Bridge": bridge, "MegaScale": megascale, "torchtitan": torchtitan,
+READERS = {"Megatron-Bridge": bridge, "MegaScale": megascale, "torchtitan": pytorch, "IBM fms-fsdp": pytorch,
            "Korthikanti 2022": korthikanti, "Megatron-LM 2021": narayanan, "NVIDIA/dgxc-benchmarking": dgxc,
            "mosaicml/llm-foundry": llm_foundry}
 
@@ -146,12 +153,12 @@ def topology(device, gpus):
     if device == "gb200":
         racks = (gpus + 71) // 72
         return f"scale_up:of=[single_switch:hosts={racks * 72}],node=gb200_nvl72"
-    node = {"a100": "dgx_a100", "h100": "dgx_h100", "b200": "dgx_b200"}[device]
+    node = {"a100": "dgx_a100", "h100": "dgx_h100", "h200": "dgx_h100", "b200": "dgx_b200"}[device]
     nodes = (gpus + 7) // 8
     if nodes == 1:
         return f"scale_up:of=[single_switch:hosts=1],node={node}"
     units = (nodes + 31) // 32
-    link = {"a100": 200, "h100": 400, "b200": 400}[device]
+    link = {"a100": 200, "h100": 400, "h200": 400, "b200": 400}[device]
     each = max((nodes + units - 1) // units, 4)  # with fewer a spine has too few ports for 8 rails
     return f"scale_up:of=[rail_optimized:units={units},nodes={each},link={link}Gbps],node={node}"
 

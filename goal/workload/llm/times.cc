@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "goal/workload/compute/operators.h"
+#include "goal/workload/llm/passes.h"
 
 namespace weft::goal::llm {
 namespace {
@@ -30,10 +31,8 @@ class Clock {
     if (m == 0 || n == 0 || k == 0) return 0;
     return scaled(device_.gemm_ns({m, n, k, groups, precision}));
   }
-  // In 8 bits: values of 2 bytes are read and written as 1 byte, and once more transposed, for the product by
-  // weights (P. Micikevicius et al., FP8 Formats, 2022; NVIDIA's Transformer Engine on Hopper).
   double cast(double values) const {
-    return precision == Precision::kFp8 && values > 0 ? bytes(kCastBytes * values) : 0;
+    return precision == Precision::kFp8 && values > 0 ? bytes(passes.cast * values) : 0;
   }
   double cast_inputs(std::uint64_t tokens, const Linear& layer) const {
     return cast(static_cast<double>(tokens * rows(layer)));
@@ -48,6 +47,7 @@ class Clock {
   // A row-parallel layer is divided along its inputs, which `row` says of the layers it is given.
   bool row = false;
   Precision precision = training_.precision;
+  const Passes passes = passes_of(training_);
 
  private:
   // With the gradients of micro-batches before. A product that adds to them reads and writes them while it
@@ -66,8 +66,6 @@ class Clock {
   }
   std::uint64_t rows(const Linear& layer) const { return row && !layer.whole ? part(layer.in) : layer.in; }
   double scaled(double ns) const { return ns / training_.efficiency; }
-
-  static constexpr double kCastBytes = 4;
 };
 
 Clock row_parallel(const Training& training) {
@@ -81,7 +79,7 @@ double around(const Training& training) {
   const Clock clock(training);
   const double tokens = static_cast<double>(training.own_tokens()), hidden = training.model.hidden;
   const double mask = training.model.dropout ? tokens * hidden : 0, each = training.value_bytes();
-  return clock.bytes(norm_bytes(tokens, hidden, each)) +
+  return clock.bytes(clock.passes.norm * tokens * hidden) +
          clock.bytes(residual_bytes(tokens, hidden, each) + mask);
 }
 
@@ -92,8 +90,12 @@ double around_backward(const Training& training) {
   const double each = training.value_bytes();
   const double masked = training.model.dropout ? clock.bytes((2 * each + 1) * tokens * hidden) : 0;
   const double bias = training.model.biases ? clock.memory(tokens * hidden) : 0;
-  return clock.bytes(norm_backward_bytes(tokens, hidden, each)) +
+  return clock.bytes(clock.passes.norm_backward * tokens * hidden) +
          clock.bytes(residual_bytes(tokens, hidden, each)) + masked + bias;
+}
+
+bool again(const Training& training) {
+  return training.pytorch() && training.recompute == Recompute::kSelective;
 }
 
 BlockTimes block(const Training& training, const std::vector<Linear>& inputs, const Linear& output,
@@ -113,6 +115,7 @@ BlockTimes block(const Training& training, const std::vector<Linear>& inputs, co
   times.out = row.forward(tokens, output) + row.cast_inputs(tokens, output);
   times.out_by_inputs = row.by_inputs(tokens, output) + row.cast_outputs(tokens, output);
   times.out_by_weights = row.by_weights(tokens, output);
+  if (again(training)) times.again = times.before + (times.in + times.out) / 2;
   return times;
 }
 
@@ -146,15 +149,33 @@ void add_flash_core(const Training& training, BlockTimes& times) {
   core.keys = ring ? core.queries : training.sequence;
   core.pairs = 0.5 * training.sequence * training.sequence / context / (ring ? context : 1);
   core.head_dim = (std::uint64_t{model.head_dim} + model.value_dims()) / 2;
-  core.triton = training.attention == AttentionKernel::kTriton;
+  core.kernel = training.attention == AttentionKernel::kTriton   ? FlashKernel::kTriton
+                : training.attention == AttentionKernel::kFlash2 ? FlashKernel::kTwo
+                                                                 : FlashKernel::kFastest;
   times.core = Clock(training).attention(core);
   core.backward = true;
   times.core_backward = Clock(training).attention(core);
 }
 
+// Gradients of an input are added up where so many products, as in PyTorch's models, have it.
+double sums(const Training& training, double products) {
+  const Clock clock(training);
+  const double values = static_cast<double>(training.tokens()) * training.model.hidden;
+  return clock.bytes(clock.passes.sum * values * (products - 1));
+}
+
 BlockTimes attention(const Training& training) {
   const ModelShape& model = training.model;
   BlockTimes times = block(training, attention_inputs(model), attention_output(model), training.precision);
+  const Clock clock(training);
+  const double tokens = static_cast<double>(training.tokens()) / training.layout.tensor;
+  const double queries = static_cast<double>(model.query_width()),
+               keys = static_cast<double>(model.kv_width());
+  const double positions =
+      clock.bytes((clock.passes.rotary + clock.passes.repeat) * tokens * (queries + keys));
+  times.before += positions;
+  times.before_backward += positions + sums(training, 3);
+  if (again(training)) times.again += positions;
   training.attention == AttentionKernel::kUnfused ? add_unfused_core(training, times)
                                                   : add_flash_core(training, times);
   return times;
@@ -167,9 +188,10 @@ BlockTimes mlp(const Training& training, std::uint64_t ffn) {
       block(training, {mlp_input(training.model, ffn)}, mlp_output(training.model, ffn), training.precision);
   const double values =
       static_cast<double>(training.tokens()) * static_cast<double>(ffn) / training.layout.tensor;
-  const double projections = training.model.gated ? 2 : 1;
-  times.core = clock.memory(values * (projections + 1));
-  times.core_backward = clock.memory(values * (2 * projections + 1));
+  times.core = clock.bytes(clock.passes.activation * values);
+  times.core_backward = clock.bytes(clock.passes.activation_backward * values);
+  times.before_backward += sums(training, training.model.gated ? 2 : 1);
+  if (again(training)) times.again += times.core;
   if (training.model.biases) times.core_backward += clock.memory(values);  // the bias's gradient, a sum
   return times;
 }
@@ -194,8 +216,7 @@ void add_ends(const Training& training, Times& times) {
   // In 8-bit training, too, the head's product is in 16.
   const Precision precision = training.precision == Precision::kFp8 ? Precision::kBf16 : training.precision;
   times.head = block(training, {{model.vocab, model.hidden}}, {}, precision);
-  // The loss reads and writes the logits in 4 bytes.
-  times.loss = clock.bytes(8 * tokens * model.vocab / training.layout.tensor);
+  times.loss = clock.bytes(clock.passes.loss * tokens * model.vocab / training.layout.tensor);
 }
 
 }  // namespace

@@ -13,6 +13,9 @@ struct BlockTimes {
   double in = 0, core = 0, out = 0;  // core of attention: one of the steps of a ring
   double core_backward = 0, out_by_inputs = 0, out_by_weights = 0, in_by_inputs = 0, in_by_weights = 0;
   double before_backward = 0;
+  // With PyTorch's selective recomputation, backward begins with it: every other product, and what is
+  // between, but not attention's core.
+  double again = 0;
 };
 
 // Says how long the experts of a rank take together.

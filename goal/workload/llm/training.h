@@ -21,8 +21,16 @@ enum class Recompute : std::uint8_t { kNone, kSelective, kFull };
 enum class ContextExchange : std::uint8_t { kRing, kGather };
 enum class AttentionKernel : std::uint8_t {
   kFlash,    // one fused kernel, which keeps no scores
+  kFlash2,   // FlashAttention-2, where that isn't the fastest
   kTriton,   // that of 2022, in Triton: slower
   kUnfused,  // products, softmax and dropout apart, all pairs: as before T. Dao et al., FlashAttention, 2022
+};
+
+// Whose kernels compute.
+enum class Stack : std::uint8_t {
+  kTransformerEngine,  // NVIDIA's: Megatron-LM, NeMo
+  kPyTorch,            // PyTorch's own, one operator after the other
+  kTorchCompile,       // those, with what only moves memory fused by torch.compile
 };
 
 // Replicas (each of tp · pp ranks) that train on their own and are synchronized now and then.
@@ -46,6 +54,7 @@ struct Training {
   bool gradients_overlap = true, weights_overlap = true;
   Recompute recompute = Recompute::kNone;
   ContextExchange context_exchange = ContextExchange::kRing;
+  Stack stack = Stack::kTransformerEngine;
   AttentionKernel attention = AttentionKernel::kFlash;
   bool accumulate_apart = false;  // gradients are added up by a kernel of its own, not by the product's
   Precision precision = Precision::kBf16;
@@ -67,6 +76,7 @@ struct Training {
   std::uint64_t own_tokens() const { return tokens() / (sequence_parallel ? layout.tensor : 1); }
   // Activations and weights have so many bytes each, kept and sent.
   std::uint32_t value_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
+  bool pytorch() const { return stack != Stack::kTransformerEngine; }
   std::uint64_t global_batch() const {
     return std::uint64_t{micro_batch} * schedule.micro_batches * layout.data;
   }

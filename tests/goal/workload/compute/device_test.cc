@@ -146,7 +146,7 @@ TEST_CASE("device: Triton's attention has a share of peak of its own, for small 
   const double pairs = 16384.0 * 16385 / 2, peak = 312;
   for (const std::uint64_t head_dim : {64u, 128u}) {
     Attention attention = {1, 32, 32, 16384, 16384, head_dim, pairs};
-    attention.triton = true;
+    attention.kernel = FlashKernel::kTriton;
     const double flops = 4 * 32 * pairs * static_cast<double>(head_dim);
     CHECK(flops / find_device("a100").attention_ns(attention) / 1e3 == Approx(peak * 0.54).epsilon(0.03));
     attention.backward = true;

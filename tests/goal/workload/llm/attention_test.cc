@@ -82,7 +82,10 @@ TEST_CASE("attention: which kernel is taken, and what is told of it") {
                Catch::Contains("not known"));
   }
   same("llm:model=gpt_1_7b,device=a100", "unfused");
-  same("llm:model=gpt_1_7b,device=h100", "flash");
+  same("llm:model=gpt_1_7b,device=h100,stack=nemo", "flash");
+  same("llm:model=llama3_8b,device=h100,stack=pytorch", "flash2");
+  same("llm:model=llama3_8b,device=b200,stack=pytorch", "flash");
+  CHECK_THAT(refusal("llm:model=llama3_8b,attention=flash2,device=b200", 1), Catch::Contains("not known"));
   CHECK(of_token("llm:model=llama3_8b,attention=triton", 8192, 1) > of_token("llm:model=llama3_8b", 8192, 1));
   CHECK(told("llm:model=llama3_8b").find("attention") == std::string::npos);
 }

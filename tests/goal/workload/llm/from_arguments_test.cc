@@ -144,8 +144,9 @@ TEST_CASE("torchtitan's Llama 3 8B and 70B") {
   CHECK(small.parameters.at("model") == "llama3_8b");
   CHECK(small.parameters.at("sharding") == "fsdp");
   CHECK(small.parameters.at("recompute") == "selective");
+  CHECK(small.parameters.at("stack") == "pytorch");
   CHECK(!small.parameters.contains("dp"));
-  CHECK(told(small, "keeps other activations"));
+  CHECK(told(small, "of selective recomputation the time"));
   CHECK(large.parameters.at("model") == "llama3_70b");
   CHECK(large.parameters.at("tp") == "8");
   CHECK(large.parameters.at("micro_batch") == "8");

@@ -86,7 +86,9 @@ Bytes closed_forms(const Case& c) {
   const std::uint64_t norms = c.staggered() ? 2 * 8 * (c.pp - 1) : 0;
   add(bytes, "pp send", stage * (c.m * 2 * boundaries * activation / (c.sp == 1 ? c.tp : 1) + norms));
   // Keys and values go around; their gradients as well, and keys and values once more, backward.
-  const std::uint64_t rounds = c.recompute == "none" ? 3 : 4;  // attention's core is computed again
+  // Attention's core is computed again, but by PyTorch only with all else.
+  const bool kept = c.recompute == "none" || (c.recompute == "selective" && c.sharding == "fsdp");
+  const std::uint64_t rounds = kept ? 3 : 4;
   add(bytes, "cp send", stage * c.m * kLayers * rounds * (c.cp - 1) * 2 * activation / c.tp);
   const std::uint64_t split = kLayers * (4 * kHidden * kHidden + 3 * kHidden * kFfn) + 2 * kVocab * kHidden;
   const std::uint64_t whole = (2 * kLayers + 1) * kHidden, replicas = c.dp * c.cp * c.copies();
