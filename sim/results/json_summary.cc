@@ -112,6 +112,9 @@ void add_open_loop(const OpenLoop& figures, nlohmann::ordered_json& json) {
 
 void add_training(const Job& job, nlohmann::ordered_json& json) {
   constexpr double kTera = 1e12;
+  if (const auto tokens = tokens_per_second(job); tokens && job.ranks > 0) {
+    json["tokens_per_second_per_gpu"] = *tokens / job.ranks;
+  }
   if (const auto flops = model_flops_per_second(job)) json["model_tflops_per_gpu"] = *flops / kTera;
   if (const auto share = model_flops_utilization(job)) json["mfu"] = *share;
 }

@@ -133,14 +133,20 @@ void add_path(const Job& job, Lines& lines) {
   lines.add("bound by", "{}; critical path: {}", bound_by(*job.path), path_text(std::move(shares)));
 }
 
-// "1,234,568 a second".
+std::string token_rate(double tokens) {
+  return tokens >= 1000 ? grouped(static_cast<std::uint64_t>(std::min(tokens, 9e18) + 0.5))
+                        : fmt::format("{:.4g}", tokens);
+}
+
+// "1,234,568 a second, 9,645 of each GPU", the latter of a job alone.
 void add_tokens(const Report& report, Lines& lines) {
   const std::optional<double> tokens = tokens_per_second(report);
   if (!tokens) return;
-  const bool is_many = *tokens >= 1000;
-  lines.add("tokens", "{} a second",
-            is_many ? grouped(static_cast<std::uint64_t>(std::min(*tokens, 9e18) + 0.5))
-                    : fmt::format("{:.4g}", *tokens));
+  std::string each;
+  if (report.jobs.size() == 1 && report.jobs[0].ranks > 1) {
+    each = fmt::format(", {} of each GPU", token_rate(*tokens / report.jobs[0].ranks));
+  }
+  lines.add("tokens", "{} a second{}", token_rate(*tokens), each);
 }
 
 // "412.3 TFLOP/s a GPU, 41.7% of its peak (MFU)", of a job alone.

@@ -25,6 +25,7 @@ class TrainingResults(WeftTest):
         expected = 2 * 8 * 128 / (generated["makespan_ns"] * 1e-9)
         self.assertAlmostEqual(generated["tokens_per_second"] / expected, 1, 9)
         self.assertAlmostEqual(generated["jobs"][0]["tokens_per_second"] / expected, 1, 9)
+        self.assertAlmostEqual(generated["tokens_per_second_per_gpu"] * generated["jobs"][0]["ranks"] / expected, 1, 9)
         self.assertIn(f"tokens              {expected:,.0f} a second", text)
         self.weft("goal", "gen", STEP + ",iterations=2", "-o", "a.weft")
         packed, _ = self.run_of("--goal", "a.weft", *NODE)
