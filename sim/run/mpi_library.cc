@@ -9,9 +9,12 @@
 
 #include "goal/collectives/selection.h"
 #include "goal/collectives/selection_profiles.h"
+#include "goal/workload/workload.h"
+#include "sim/fabrics/machine_hosts.h"
 #include "sim/replay/protocols.h"
 #include "sim/run/nccl_nodes.h"
 #include "sim/scenario/connections.h"
+#include "topologies/composed.h"
 
 namespace weft::sim {
 namespace {
@@ -123,6 +126,68 @@ std::string* left_to_graph(ModuleChoice& choice, const char* parameter) {
   return found != choice.given.end() && found->second == kByRules ? &found->second : nullptr;
 }
 
+// Messages that have nothing to do with each other ask what the network does, whoever sends them.
+bool asks_for_network_alone(const Scenario& scenario) {
+  const std::string& traffic = scenario.jobs.at(0).traffic.name;
+  const auto found = std::ranges::find_if(goal::workloads(), [&](const auto& w) { return w.info.name == traffic; });
+  return found != goal::workloads().end() && found->independent_flows;
+}
+
+// Null where hosts are no machine's, or nothing of MPI acts on them.
+const fabrics::HostCosts* costs_of_hosts(const Scenario& scenario, const goal::Program& program) {
+  if (scenario.topology.empty() || asks_for_network_alone(scenario)) return nullptr;
+  const auto profile = scenario.collectives.given.find("profile");
+  if (profile != scenario.collectives.given.end() && is_nccl(profile->second)) return nullptr;
+  const bool is_nccls = !program.metadata("nccl_library").empty() && program.metadata("mpi_library").empty();
+  const std::vector<ModuleChoice> networks = topologies::host_networks(scenario.topology);
+  const fabrics::HostCosts* const costs = is_nccls ? nullptr : fabrics::host_costs(networks.front().name);
+  const bool alike = std::ranges::all_of(
+      networks, [&](const ModuleChoice& each) { return fabrics::host_costs(each.name) == costs; });
+  return alike ? costs : nullptr;
+}
+
+// The machine's own library goes over its network, and counts where the graph names none. What the user gave
+// stays.
+void follow_machine(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {
+  const fabrics::HostCosts* const costs = costs_of_hosts(scenario, program);
+  if (costs == nullptr) return;
+  std::vector<std::string> taken;
+  const auto take = [&](ModuleChoice& choice, const char* parameter, std::string value) {
+    const auto found = choice.given.find(parameter);
+    if (found == choice.given.end() || choice.locations.contains(parameter)) return false;
+    const bool is_other = found->second != value;
+    found->second = std::move(value);
+    return is_other;
+  };
+  const auto cost = [&](const char* parameter, std::string_view value) {
+    if (take(scenario.hosts, parameter, std::string(value))) taken.push_back(fmt::format("hosts.{}={}", parameter, value));
+  };
+  cost("o", costs->o);
+  cost("reduction_per_byte", costs->reduction_per_byte);
+  const goal::SelectionProfile* const library = goal::profile_of_library(program.metadata("mpi_library"));
+  const bool is_other = !program.metadata("mpi_library").empty() &&
+                        (library == nullptr || library->info.name != costs->profile);
+  if (!is_other) {
+    const ModuleChoice choice = parse_module_choice(std::string(costs->protocol));
+    const auto info = std::ranges::find(protocols(), choice.name, &ModuleInfo::name);
+    if (take(scenario.hosts, "protocol", completed(*info, choice))) {
+      taken.push_back(fmt::format("protocol {}", choice.name));
+      // Generated traffic is eager only as long as nothing is known of a library.
+      take(scenario.hosts, "S", std::string(kByRules));
+      take(scenario.hosts, "collective_S", std::string(kByRules));
+    }
+    if (std::string* const profile = left_to_graph(scenario.collectives, "profile");
+        profile != nullptr && !program.facts().collectives.empty()) {
+      *profile = costs->profile;
+      taken.push_back(fmt::format("collectives profile {}", *profile));
+    }
+  }
+  if (taken.empty()) return;
+  remarks.push_back(fmt::format(
+      "{0}: those of {1}'s hosts with {2}, fitted to measured runs; `weft describe {1}` tells source and doubt",
+      fmt::join(taken, ", "), topologies::host_networks(scenario.topology).front().name, costs->library));
+}
+
 void follow(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {
   std::string* const protocol = left_to_graph(scenario.hosts, "protocol");
   std::string* profile = left_to_graph(scenario.collectives, "profile");
@@ -166,6 +231,7 @@ void follow(Scenario& scenario, const goal::Program& program, std::vector<std::s
 }  // namespace
 
 void follow_library(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {
+  follow_machine(scenario, program, remarks);
   follow(scenario, program, remarks);
   if (program.metadata("mpi_library").empty()) spare_hosts(scenario, remarks);
 }

@@ -60,7 +60,7 @@ Topology build(const Parameters& parameters) {
     }
     builder.add_group(group, kLinksToSpine);
   }
-  builder.link_groups();
+  builder.link_groups(kGroups);
   return builder.finish();
 }
 

@@ -114,9 +114,10 @@ ModuleInfo make_info(const char* name, const char* summary) {
 
 Topology build_partition(const ModuleInfo& info, const Parameters& parameters, const Partition& partition) {
   MachineBuilder builder(info, parameters);
-  const std::uint32_t cells = machine_groups(parameters, partition.last - partition.first + 1);
+  const std::uint32_t all = partition.last - partition.first + 1;
+  const std::uint32_t cells = machine_groups(parameters, all);
   for (std::uint32_t c = 0; c < cells; ++c) builder.add_group(make_cell(partition.first + c, partition));
-  builder.link_groups();
+  builder.link_groups(all);
   return builder.finish();
 }
 

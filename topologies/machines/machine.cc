@@ -72,7 +72,7 @@ void MachineBuilder::add_group(const MachineGroup& group, std::uint32_t per_spin
   borders_.push_back(spines.empty() ? std::move(leaves) : std::move(spines));
 }
 
-void MachineBuilder::link_groups() {
+void MachineBuilder::link_groups(std::uint32_t all) {
   const std::uint64_t per_pair = count_parameter(parameters_, "links_per_pair", kMostLinks);
   for (std::size_t a = 0; a < borders_.size(); ++a) {
     for (std::size_t b = a + 1; b < borders_.size(); ++b) {
@@ -85,6 +85,10 @@ void MachineBuilder::link_groups() {
     }
   }
   topology_.set_linked_groups();
+  const std::uint64_t built = borders_.size();
+  if (built >= all) return;
+  topology_.add_assumption(fmt::format("{} of {} groups: each has {} of {} links to other groups", built, all,
+                                       (built - 1) * per_pair, (all - 1) * per_pair));
 }
 
 void MachineBuilder::add_cores(std::uint32_t count, std::uint32_t uplinks) {

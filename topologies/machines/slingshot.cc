@@ -50,7 +50,7 @@ Topology build_cabinets(const ModuleInfo& info, const Parameters& parameters, co
     }
     builder.add_group(group);
   }
-  builder.link_groups();
+  builder.link_groups(machine.groups);
   return builder.finish();
 }
 

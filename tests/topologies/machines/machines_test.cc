@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -184,6 +185,32 @@ TEST_CASE("machines: dragonflies have the same number of links between every two
         std::all_of(between.begin(), between.end(), [&](const auto& pair) { return pair.second == links; }));
   }
   CHECK(links_between_groups(make("frontier:groups=3,links_per_pair=7")).at({0, 2}) == 7);
+}
+
+TEST_CASE("machines: a part of a dragonfly tells what is left of a group's links to others, by counting them") {
+  const auto told = [](const char* name) {
+    const Topology topology = make(name);
+    std::map<std::uint32_t, std::uint32_t> leaving;
+    for (const auto& [pair, links] : links_between_groups(topology)) {
+      leaving[pair.first] += links;
+      leaving[pair.second] += links;
+    }
+    return std::pair(leaving[0], topology.assumptions());
+  };
+  for (const auto& [name, part, all, groups] :
+       {std::tuple("leonardo", "leonardo:groups=4", "22", "4"),
+        std::tuple("leonardo_dcgp", "leonardo_dcgp:groups=2", "3", "2"),
+        std::tuple("lumi_g", "lumi_g:groups=3", "24", "3"), std::tuple("jupiter", "jupiter:groups=1", "25", "1"),
+        std::tuple("frontier", "frontier:groups=73", "74", "73")}) {
+    INFO(part);
+    const auto whole = told(name), some = told(part);
+    CHECK(whole.second.empty());
+    REQUIRE(some.second.size() == 1);
+    CHECK(some.second[0] == fmt::format("{} of {} groups: each has {} of {} links to other groups", groups, all,
+                                        some.first, whole.first));
+  }
+  // Trees keep theirs: each spine has as many links up.
+  CHECK(make("marenostrum5_acc:groups=2").assumptions().empty());
 }
 
 TEST_CASE("machines: Slingshot groups are complete, with 16 endpoints a switch or fewer") {

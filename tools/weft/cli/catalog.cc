@@ -7,6 +7,7 @@
 
 #include "goal/import/importers.h"
 #include "goal/workload/compute/device.h"
+#include "sim/fabrics/machine_hosts.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/run/simulation.h"
 #include "sim/run/sinks.h"
@@ -85,6 +86,13 @@ void add_details(const sim::RegisteredTopology& topology, Listed& all) {
                                    : "";
     all.details += fmt::format("\n  Routing, if none is given: {}{}.\n", topology.routing, around);
     all.in_short = fmt::format("routing {}", topology.routing);
+  }
+  if (const fabrics::HostCosts* const costs = fabrics::host_costs(topology.info.name)) {
+    all.details += fmt::format(
+        "\n  Hosts, where nothing is said of them: o={}, reduction_per_byte={}, and {}: protocol {}, collectives "
+        "profile {}.\n  Source of these: {}\n  To be doubted: {}\n",
+        costs->o, costs->reduction_per_byte, costs->library, costs->protocol, costs->profile, costs->source,
+        costs->doubt);
   }
   if (topology.info.name == "scale_up") all.details += topologies::node_preset_table();
 }

@@ -13,6 +13,7 @@
 #include "goal/pack/pack.h"
 #include "goal/pack/packed_program.h"
 #include "goal/text/text.h"
+#include "sim/fabrics/machine_hosts.h"
 #include "sim/run/simulation.h"
 
 namespace weft::sim {
@@ -203,6 +204,89 @@ TEST_CASE("on Slingshot a message of no library goes through one NIC") {
   CHECK(rails("slingshot") == 1);
   CHECK(rails("infiniband") == 2);
   CHECK(rails("uet") == 2);
+}
+
+TEST_CASE("on a machine hosts cost what its do, with its MPI library; what is given or in the graph comes first") {
+  const auto all = [](const std::string& what) {
+    std::string text = "num_ranks 4\n";
+    for (int r = 0; r < 4; ++r) text += fmt::format("rank {} {{\n{}\n}}\n", r, what);
+    return text;
+  };
+  const std::string sum = all("allreduce 1000000b"), leonardo = "topology { leonardo_dcgp { groups: 1 } }\n";
+  const std::string lumi = "topology { lumi_c { groups: 1 } }\n";
+  const Decided open = decide(leonardo, "", sum);
+  const std::string o(fabrics::host_costs("leonardo_dcgp")->o);
+  CHECK(open.protocol == "openmpi_ucx");
+  CHECK(open.profile == "openmpi");
+  CHECK(open.o == o);
+  REQUIRE(open.remarks.size() == 1);
+  CHECK_THAT(open.remarks[0], Contains("hosts.o=" + o + ", hosts.reduction_per_byte=") &&
+                                  Contains("protocol openmpi_ucx, collectives profile openmpi: those of "
+                                           "leonardo_dcgp's hosts with Open MPI"));
+  const Decided cray = decide(lumi, "", sum);
+  CHECK(cray.protocol == "mpich_ofi");
+  CHECK(cray.profile == "mpich");
+  CHECK(cray.o == fabrics::host_costs("lumi_c")->o);
+  // What the user gave.
+  const Decided given = decide(leonardo + "hosts { o: \"3us\" protocol: \"ideal\" reduction_per_byte: 0 }\n"
+                                          "collectives { profile: \"default\" }\n",
+                               "", sum);
+  CHECK(given.o == "3us");
+  CHECK(given.protocol == "ideal");
+  CHECK(given.profile == "default");
+  CHECK(given.remarks.empty());
+  // The graph's library; the machine's way to have it is over its network.
+  CHECK(decide(leonardo, kOpenMpi, sum).protocol == "openmpi_ucx");
+  const Decided other = decide(lumi, kOpenMpi, sum);
+  CHECK(other.protocol == "openmpi_tcp");
+  CHECK(other.profile == "openmpi");
+  CHECK(other.o == cray.o);
+  // GPUs of NCCL send by themselves.
+  const Decided nccl = decide(leonardo, "NCCL 2.23.4", sum);
+  CHECK(nccl.profile == "nccl");
+  CHECK(nccl.o == "0ns");
+  CHECK(nccl.protocol == "ideal");
+  CHECK(decide(leonardo + "collectives { profile: \"nccl\" }", "", sum).o == "0ns");
+  CHECK(decide(kSwitch, "", sum).o == "1500ns");
+}
+
+TEST_CASE("generated programs have a machine's hosts too, eager up to its protocol's limit; flows alone don't") {
+  const Registries registries = builtin_registries();
+  const auto decide_traffic = [&](const std::string& traffic, const std::string& more) {
+    const std::string text =
+        "job { traffic { " + traffic + " } }\ntopology { leonardo_dcgp { groups: 1 } }\n" + more;
+    Scenario scenario = resolve(read_scenario(registries, text, "test"), registries);
+    const goal::Graph graph = goal::parse_text("num_ranks 2\nrank 0 {\nallreduce 1000000b\n}\n"
+                                               "rank 1 {\nallreduce 1000000b\n}\n", "a.goal");
+    std::vector<std::string> remarks;
+    follow_library(scenario, graph, remarks);
+    HostConfig hosts;
+    set_protocol(scenario, hosts);
+    return std::pair(scenario.hosts.given.at("o"), hosts.eager_limit_bytes);
+  };
+  const std::string o(fabrics::host_costs("leonardo_dcgp")->o);
+  using Costs = std::pair<std::string, std::uint64_t>;
+  CHECK(decide_traffic("collective { ranks: 2 }", "") == Costs{o, 16384});
+  CHECK(decide_traffic("collective { ranks: 2 }", "hosts { S: \"5000\" o: \"0ns\" }") == Costs{"0ns", 5000});
+  CHECK(decide_traffic("permutation { ranks: 2 }", "").first == "0ns");
+}
+
+// Two ranks exchange 1 MB and each adds it up, while the last answers are still under way (0.4 us).
+TEST_CASE("reductions of a machine take the time that they do where the same is given") {
+  const std::string text = "num_ranks 2\nrank 0 {\nallreduce 1000000b\n}\nrank 1 {\nallreduce 1000000b\n}\n";
+  const std::string where = "topology { leonardo_dcgp { groups: 1 } }\nnetwork { flow { } }\n";
+  const auto& costs = *fabrics::host_costs("leonardo_dcgp");
+  const auto spelled = [&](double reduction) {
+    return finish_ns(where + fmt::format("hosts {{ o: \"{}\" reduction_per_byte: {} protocol: \"{}\" }}\n"
+                                         "collectives {{ profile: \"{}\" allreduce: \"recursive_doubling\" }}\n",
+                                         costs.o, reduction, costs.protocol, costs.profile),
+                     text);
+  };
+  const double rate = std::stod(std::string(costs.reduction_per_byte));
+  const std::vector<double> open =
+      finish_ns(where + "collectives { allreduce: \"recursive_doubling\" }\n", text);
+  CHECK(open == spelled(rate));
+  CHECK(open[0] - spelled(0)[0] == Approx(1e6 * rate).epsilon(0.005));
 }
 
 TEST_CASE("LogGOPS keeps its own protocol and takes the profile") {

@@ -1,0 +1,29 @@
+// What the hosts of real machines cost, and the MPI library that programs have there.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace weft::fabrics {
+
+// Of machines of a kind.
+struct HostCosts {
+  std::string_view o;                   // as hosts.o
+  std::string_view reduction_per_byte;  // as hosts.reduction_per_byte
+  std::string_view library;             // in words
+  std::string_view profile;             // of its collectives
+  std::string_view protocol;            // over that network, in short form
+  std::string_view source, doubt;       // whole sentences
+};
+
+struct MachineHosts {
+  std::string_view family;  // of topologies
+  const HostCosts* costs;
+};
+
+// Those of topologies/machines.
+std::span<const MachineHosts> machine_hosts();
+// Null of families that aren't machines.
+const HostCosts* host_costs(std::string_view family);
+
+}  // namespace weft::fabrics
