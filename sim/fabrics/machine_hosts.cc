@@ -12,10 +12,12 @@ constexpr HostCosts kInfiniBand = {
     .library = "Open MPI",
     .profile = "openmpi",
     .protocol = "openmpi_ucx",
-    .source = "Fitted to collectives measured on Leonardo (Booster) and MareNostrum 5 (ACC) with Open MPI 4.1, "
-              "HLC-Lab's pico; Open MPI is what both sites offer first.",
-    .doubt = "One pair of constants for all InfiniBand machines: jobs on 128 nodes and more took up to twice "
-             "the time a message that those on 32 did, and a byte that is in a cache costs less to reduce.",
+    .source =
+        "Fitted to collectives measured on Leonardo (Booster) and MareNostrum 5 (ACC) with Open MPI 4.1, "
+        "HLC-Lab's pico; Open MPI is what both sites offer first.",
+    .doubt =
+        "One pair of constants for all InfiniBand machines: jobs on 128 nodes and more took up to twice "
+        "the time a message that those on 32 did, and a byte that is in a cache costs less to reduce.",
 };
 
 // libfabric's CXI provider goes over to rendezvous at 16 KiB.
@@ -25,10 +27,12 @@ constexpr HostCosts kSlingshot = {
     .library = "Cray MPICH",
     .profile = "mpich",
     .protocol = "mpich_ofi:eager_limit=16384",
-    .source = "Fitted to collectives measured on LUMI-G with Cray MPICH 8.1, HLC-Lab's pico; rendezvous from "
-              "16 KiB on: libfabric, prov/cxi.",
-    .doubt = "Three jobs on eight nodes within 20 minutes differed by up to 58%; Cray MPICH has rules of its "
-             "own beside MPICH's, which are not public.",
+    .source =
+        "Fitted to collectives measured on LUMI-G with Cray MPICH 8.1, HLC-Lab's pico; rendezvous from "
+        "16 KiB on: libfabric, prov/cxi.",
+    .doubt =
+        "Three jobs on eight nodes within 20 minutes differed by up to 58%; Cray MPICH has rules of its "
+        "own beside MPICH's, which are not public.",
 };
 
 constexpr auto kMachines = std::to_array<MachineHosts>({

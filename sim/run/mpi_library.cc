@@ -129,7 +129,8 @@ std::string* left_to_graph(ModuleChoice& choice, const char* parameter) {
 // Messages that have nothing to do with each other ask what the network does, whoever sends them.
 bool asks_for_network_alone(const Scenario& scenario) {
   const std::string& traffic = scenario.jobs.at(0).traffic.name;
-  const auto found = std::ranges::find_if(goal::workloads(), [&](const auto& w) { return w.info.name == traffic; });
+  const auto found =
+      std::ranges::find_if(goal::workloads(), [&](const auto& w) { return w.info.name == traffic; });
   return found != goal::workloads().end() && found->independent_flows;
 }
 
@@ -160,7 +161,8 @@ void follow_machine(Scenario& scenario, const goal::Program& program, std::vecto
     return is_other;
   };
   const auto cost = [&](const char* parameter, std::string_view value) {
-    if (take(scenario.hosts, parameter, std::string(value))) taken.push_back(fmt::format("hosts.{}={}", parameter, value));
+    if (take(scenario.hosts, parameter, std::string(value)))
+      taken.push_back(fmt::format("hosts.{}={}", parameter, value));
   };
   cost("o", costs->o);
   cost("reduction_per_byte", costs->reduction_per_byte);
@@ -184,7 +186,8 @@ void follow_machine(Scenario& scenario, const goal::Program& program, std::vecto
   }
   if (taken.empty()) return;
   remarks.push_back(fmt::format(
-      "{0}: those of {1}'s hosts with {2}, fitted to measured runs; `weft describe {1}` tells source and doubt",
+      "{0}: those of {1}'s hosts with {2}, fitted to measured runs; `weft describe {1}` tells source and "
+      "doubt",
       fmt::join(taken, ", "), topologies::host_networks(scenario.topology).front().name, costs->library));
 }
 

@@ -51,8 +51,8 @@ class MachineBuilder {
   // are built too.
   void add_group(const MachineGroup& group, std::uint32_t per_spine = 1);
   // `links_per_pair` links between every two groups: between spines, or leaves where there are none. Those of
-  // a group are dealt in turn to its switches, in the order of the other groups. If there are fewer groups than
-  // the machine has in `all`, the network says what that leaves each.
+  // a group are dealt in turn to its switches, in the order of the other groups. If there are fewer groups
+  // than the machine has in `all`, the network says what that leaves each.
   void link_groups(std::uint32_t all);
   // Top switches, `count` of them, over the spines of all groups, with `uplinks` links from each spine.
   void add_cores(std::uint32_t count, std::uint32_t uplinks);

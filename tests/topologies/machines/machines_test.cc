@@ -187,7 +187,8 @@ TEST_CASE("machines: dragonflies have the same number of links between every two
   CHECK(links_between_groups(make("frontier:groups=3,links_per_pair=7")).at({0, 2}) == 7);
 }
 
-TEST_CASE("machines: a part of a dragonfly tells what is left of a group's links to others, by counting them") {
+TEST_CASE(
+    "machines: a part of a dragonfly tells what is left of a group's links to others, by counting them") {
   const auto told = [](const char* name) {
     const Topology topology = make(name);
     std::map<std::uint32_t, std::uint32_t> leaving;
@@ -200,14 +201,15 @@ TEST_CASE("machines: a part of a dragonfly tells what is left of a group's links
   for (const auto& [name, part, all, groups] :
        {std::tuple("leonardo", "leonardo:groups=4", "22", "4"),
         std::tuple("leonardo_dcgp", "leonardo_dcgp:groups=2", "3", "2"),
-        std::tuple("lumi_g", "lumi_g:groups=3", "24", "3"), std::tuple("jupiter", "jupiter:groups=1", "25", "1"),
+        std::tuple("lumi_g", "lumi_g:groups=3", "24", "3"),
+        std::tuple("jupiter", "jupiter:groups=1", "25", "1"),
         std::tuple("frontier", "frontier:groups=73", "74", "73")}) {
     INFO(part);
     const auto whole = told(name), some = told(part);
     CHECK(whole.second.empty());
     REQUIRE(some.second.size() == 1);
-    CHECK(some.second[0] == fmt::format("{} of {} groups: each has {} of {} links to other groups", groups, all,
-                                        some.first, whole.first));
+    CHECK(some.second[0] == fmt::format("{} of {} groups: each has {} of {} links to other groups", groups,
+                                        all, some.first, whole.first));
   }
   // Trees keep theirs: each spine has as many links up.
   CHECK(make("marenostrum5_acc:groups=2").assumptions().empty());

@@ -89,7 +89,8 @@ void add_details(const sim::RegisteredTopology& topology, Listed& all) {
   }
   if (const fabrics::HostCosts* const costs = fabrics::host_costs(topology.info.name)) {
     all.details += fmt::format(
-        "\n  Hosts, where nothing is said of them: o={}, reduction_per_byte={}, and {}: protocol {}, collectives "
+        "\n  Hosts, where nothing is said of them: o={}, reduction_per_byte={}, and {}: protocol {}, "
+        "collectives "
         "profile {}.\n  Source of these: {}\n  To be doubted: {}\n",
         costs->o, costs->reduction_per_byte, costs->library, costs->protocol, costs->profile, costs->source,
         costs->doubt);

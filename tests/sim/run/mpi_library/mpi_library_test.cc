@@ -206,7 +206,8 @@ TEST_CASE("on Slingshot a message of no library goes through one NIC") {
   CHECK(rails("uet") == 2);
 }
 
-TEST_CASE("on a machine hosts cost what its do, with its MPI library; what is given or in the graph comes first") {
+TEST_CASE(
+    "on a machine hosts cost what its do, with its MPI library; what is given or in the graph comes first") {
   const auto all = [](const std::string& what) {
     std::string text = "num_ranks 4\n";
     for (int r = 0; r < 4; ++r) text += fmt::format("rank {} {{\n{}\n}}\n", r, what);
@@ -228,8 +229,9 @@ TEST_CASE("on a machine hosts cost what its do, with its MPI library; what is gi
   CHECK(cray.profile == "mpich");
   CHECK(cray.o == fabrics::host_costs("lumi_c")->o);
   // What the user gave.
-  const Decided given = decide(leonardo + "hosts { o: \"3us\" protocol: \"ideal\" reduction_per_byte: 0 }\n"
-                                          "collectives { profile: \"default\" }\n",
+  const Decided given = decide(leonardo +
+                                   "hosts { o: \"3us\" protocol: \"ideal\" reduction_per_byte: 0 }\n"
+                                   "collectives { profile: \"default\" }\n",
                                "", sum);
   CHECK(given.o == "3us");
   CHECK(given.protocol == "ideal");
@@ -250,14 +252,17 @@ TEST_CASE("on a machine hosts cost what its do, with its MPI library; what is gi
   CHECK(decide(kSwitch, "", sum).o == "1500ns");
 }
 
-TEST_CASE("generated programs have a machine's hosts too, eager up to its protocol's limit; flows alone don't") {
+TEST_CASE(
+    "generated programs have a machine's hosts too, eager up to its protocol's limit; flows alone don't") {
   const Registries registries = builtin_registries();
   const auto decide_traffic = [&](const std::string& traffic, const std::string& more) {
     const std::string text =
         "job { traffic { " + traffic + " } }\ntopology { leonardo_dcgp { groups: 1 } }\n" + more;
     Scenario scenario = resolve(read_scenario(registries, text, "test"), registries);
-    const goal::Graph graph = goal::parse_text("num_ranks 2\nrank 0 {\nallreduce 1000000b\n}\n"
-                                               "rank 1 {\nallreduce 1000000b\n}\n", "a.goal");
+    const goal::Graph graph = goal::parse_text(
+        "num_ranks 2\nrank 0 {\nallreduce 1000000b\n}\n"
+        "rank 1 {\nallreduce 1000000b\n}\n",
+        "a.goal");
     std::vector<std::string> remarks;
     follow_library(scenario, graph, remarks);
     HostConfig hosts;
@@ -277,10 +282,11 @@ TEST_CASE("reductions of a machine take the time that they do where the same is 
   const std::string where = "topology { leonardo_dcgp { groups: 1 } }\nnetwork { flow { } }\n";
   const auto& costs = *fabrics::host_costs("leonardo_dcgp");
   const auto spelled = [&](double reduction) {
-    return finish_ns(where + fmt::format("hosts {{ o: \"{}\" reduction_per_byte: {} protocol: \"{}\" }}\n"
-                                         "collectives {{ profile: \"{}\" allreduce: \"recursive_doubling\" }}\n",
-                                         costs.o, reduction, costs.protocol, costs.profile),
-                     text);
+    return finish_ns(
+        where + fmt::format("hosts {{ o: \"{}\" reduction_per_byte: {} protocol: \"{}\" }}\n"
+                            "collectives {{ profile: \"{}\" allreduce: \"recursive_doubling\" }}\n",
+                            costs.o, reduction, costs.protocol, costs.profile),
+        text);
   };
   const double rate = std::stod(std::string(costs.reduction_per_byte));
   const std::vector<double> open =
