@@ -6,7 +6,7 @@
 
 namespace weft::fabrics {
 
-// Of machines of a kind.
+// What machines of one kind have in common.
 struct HostCosts {
   std::string_view o;                   // as hosts.o
   std::string_view reduction_per_byte;  // as hosts.reduction_per_byte
