@@ -14,10 +14,11 @@ constexpr HostCosts kInfiniBand = {
     .protocol = "openmpi_ucx",
     .source =
         "Fitted to collectives measured on Leonardo (Booster) and MareNostrum 5 (ACC) with Open MPI 4.1, "
-        "HLC-Lab's pico; Open MPI is what both sites offer first.",
+        "HLC-Lab's pico; topologies/machines/RESULTS.md.",
     .doubt =
-        "One pair of constants for all InfiniBand machines: jobs on 128 nodes and more took up to twice "
-        "the time a message that those on 32 did, and a byte that is in a cache costs less to reduce.",
+        "Nothing was measured on JUPITER, the GPP and the DCGP partition: library and costs are taken from "
+        "the others. Jobs on 128 nodes and more took up to twice the time a message that those on 32 did. "
+        "Few rows tell what reductions cost, from 0.2 to more than 0.5 ns a byte.",
 };
 
 // libfabric's CXI provider goes over to rendezvous at 16 KiB.
@@ -31,7 +32,8 @@ constexpr HostCosts kSlingshot = {
         "Fitted to collectives measured on LUMI-G with Cray MPICH 8.1, HLC-Lab's pico; rendezvous from "
         "16 KiB on: libfabric, prov/cxi.",
     .doubt =
-        "Three jobs on eight nodes within 20 minutes differed by up to 58%; Cray MPICH has rules of its "
+        "Nothing was measured on LUMI-C, Alps and Frontier. Three jobs on eight nodes within 20 minutes "
+        "differed by up to 58%; Cray MPICH has rules of its "
         "own beside MPICH's, which are not public.",
 };
 
