@@ -68,6 +68,7 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"marenostrum5_gpp", {"minimal_adaptive", kInfiniBand}},
     {"marenostrum5_acc", {"minimal_adaptive", kInfiniBand}},
     {"jupiter", {"par", kInfiniBand}},
+    {"fugaku", {"dimension_order", kGrids}},
 });
 
 }  // namespace

@@ -34,6 +34,7 @@ constexpr auto kMachines = std::to_array<Machine>({
     {"marenostrum5_acc", "infiniband"},
     {"jupiter", "infiniband"},
     {"tofu", "tofu_d"},
+    {"fugaku", "tofu_d"},
 });
 
 }  // namespace

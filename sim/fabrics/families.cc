@@ -17,7 +17,8 @@ const std::vector<std::string>& dragonfly_families() {
 }
 
 const std::vector<std::string>& grid_families() {
-  static const std::vector<std::string> families = {"torus", "mesh", "hypercube", "tofu", "tpu_torus"};
+  static const std::vector<std::string> families = {"torus", "mesh",      "hypercube",
+                                                    "tofu",  "tpu_torus", "fugaku"};
   return families;
 }
 

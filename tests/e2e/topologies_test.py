@@ -18,6 +18,7 @@ PARAMETERS = {
     "scale_up": "of=[fat_tree:k=4]",
     "graph_file": "file=network.graphml",
     "slurm": "file=topology.conf",
+    "fugaku": "shape=2x2x2",
     **dict.fromkeys(("leonardo", "leonardo_booster", "leonardo_dcgp", "lumi_c", "lumi_g", "alps", "frontier", "marenostrum5_gpp",
                      "marenostrum5_acc", "jupiter"), "groups=2"),
     "datacenters": "of=[fat_tree:k=4],long_latency=50us,loss=0.001",

@@ -114,8 +114,8 @@ std::string where_all_are(const Bisection& b) {
 
 void add_bisection(const Bisection& b, Table& table) {
   if (b.undivided()) return table.row("bisection", "none: all endpoints on " + where_all_are(b));
-  table.row("bisection", fmt::format("{} links, {} (cut found); at least {:.1f} links, {}", b.links,
-                                     rate_text(b.rate), b.least_links, rate_text(b.least_rate)));
+  table.row("bisection", fmt::format("{} links, {} a direction (cut found); at least {:.1f} links, {}",
+                                     b.links, rate_text(b.rate), b.least_links, rate_text(b.least_rate)));
   std::string text = fmt::format("{:.1f}%", 100 * b.share_of_full());
   if (b.between_domains) text += " of what half of the nodes can send to others";
   const auto [least, most] = std::minmax(b.side[0], b.side[1]);
@@ -231,7 +231,7 @@ const std::vector<std::pair<const char*, Cell>>& comparison_rows() {
          if (a.bisection && a.bisection->undivided()) return where_all_are(*a.bisection);
          return of_cut(a, [](const Bisection& b) { return fmt::format("{}", b.links); });
        }},
-      {"bisection, rate",
+      {"bisection, rate a direction",
        [](const Analysis& a) { return of_cut(a, [](const Bisection& b) { return rate_text(b.rate); }); }},
       {"  of full",
        [](const Analysis& a) {

@@ -14,12 +14,12 @@ Bandwidth rate_parameter(const Parameters& parameters, std::string_view name) {
   return value;
 }
 
-std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own) {
+std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own, const CablingDefaults& defaults) {
   const std::vector<ParameterSpec> shared = {
-      {"link", ParameterType::kBandwidth, "400Gbps", "Rate of a link between switches, each direction."},
-      {"host_link", ParameterType::kBandwidth, "auto", "Rate of a host's link; auto: as `link`."},
-      {"latency", ParameterType::kTime, "500ns", "Propagation time of every link."},
-      {"switch_latency", ParameterType::kTime, "0ns",
+      {"link", ParameterType::kBandwidth, defaults.link, "Rate of a link between switches, each direction."},
+      {"host_link", ParameterType::kBandwidth, defaults.host_link, "Rate of a host's link; auto: as `link`."},
+      {"latency", ParameterType::kTime, defaults.latency, "Propagation time of every link."},
+      {"switch_latency", ParameterType::kTime, defaults.switch_latency,
        "Time from the last bit in to the first bit out of an idle switch."},
   };
   own.insert(own.end(), shared.begin(), shared.end());
@@ -58,8 +58,9 @@ void add_hosts(Topology& topology, Vertex router, std::uint32_t count, const Lin
   }
 }
 
-std::vector<ParameterSpec> with_forwarding_hosts(std::vector<ParameterSpec> own) {
-  std::vector<ParameterSpec> all = with_cabling(std::move(own));
+std::vector<ParameterSpec> with_forwarding_hosts(std::vector<ParameterSpec> own,
+                                                 const CablingDefaults& defaults) {
+  std::vector<ParameterSpec> all = with_cabling(std::move(own), defaults);
   for (ParameterSpec& spec : all) {
     if (spec.name == "host_link")
       spec.help = "Rate from a host to its own router; auto: all its ports together.";

@@ -17,8 +17,16 @@ struct Cabling {
   Time switch_latency;
 };
 
+// What a network has if its cabling isn't given. Families named after a product have that product's values.
+struct CablingDefaults {
+  const char* link = "400Gbps";
+  const char* host_link = "auto";
+  const char* latency = "500ns";
+  const char* switch_latency = "0ns";
+};
+
 // `own` followed by `link`, `host_link`, `latency` and `switch_latency`.
-std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own);
+std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own, const CablingDefaults& defaults = {});
 // Throws InputError for a rate below kLeastRate.
 Cabling read_cabling(const Parameters& parameters);
 
@@ -36,9 +44,10 @@ std::uint32_t count_parameter(const Parameters& parameters, std::string_view nam
 // `count` hosts on a router or switch and in its group, numbered on from those there are ("host 7").
 void add_hosts(Topology& topology, Vertex router, std::uint32_t count, const Link& link);
 
-// As with_cabling(), for networks whose accelerators or servers forward messages of others. `host_link` then
-// is what joins a host to the router inside it.
-std::vector<ParameterSpec> with_forwarding_hosts(std::vector<ParameterSpec> own);
+// As with_cabling(), for networks whose accelerators or servers forward messages of others, and whose
+// processors have a router on their chip. `host_link` then is what joins a host to the router inside it.
+std::vector<ParameterSpec> with_forwarding_hosts(std::vector<ParameterSpec> own,
+                                                 const CablingDefaults& defaults = {});
 // That link: without latency, and as fast as the router's `ports` together unless `host_link` is given.
 Link link_inside_host(const Parameters& parameters, const Cabling& cabling, std::uint32_t ports);
 

@@ -21,9 +21,17 @@ const ModuleInfo& cascade_info() {
       .summary =
           "Cray Cascade (XC, Aries): a Dragonfly whose groups are grids of 6 chassis with 16 routers each.",
       .source = "G. Faanes et al., Cray Cascade: a scalable HPC system based on a Dragonfly network, SC 2012",
-      .parameters = with_cabling(with_global_links({
-          {"g", ParameterType::kInteger, "", "Groups of 96 routers and 384 hosts, 1 to 241."},
-      })),
+      .parameters = with_cabling(
+          with_global_links({
+              {"g", ParameterType::kInteger, "", "Groups of 96 routers and 384 hosts, 1 to 241."},
+              {"global_link", ParameterType::kBandwidth, "auto",
+               "Rate of a link between groups; auto: 25/28 of `link`."},
+          }),
+          {.link = "42Gbps", .host_link = "128Gbps", .latency = "50ns", .switch_latency = "100ns"}),
+      .about =
+          "A link has three lanes each way, electrical ones within a group at 14 Gb/s (5.25 GB/s), optical "
+          "ones between groups at 12.5 (4.7 GB/s); a host is on its router by PCI Express 3 with 16 lanes "
+          "(16 GB/s). Latencies are not in the paper: 100 ns a router and 50 ns a cable (10 m) are assumed.",
   };
   return info;
 }
@@ -61,6 +69,8 @@ Topology build_cascade(const Parameters& parameters) {
   }
   Link optical = cabling.fabric;
   optical.cable = CableKind::kOptical;
+  optical.rate = parameters.automatic("global_link") ? Bandwidth::bps(cabling.fabric.rate.bps() * 25 / 28)
+                                                     : rate_parameter(parameters, "global_link");
   for (const GlobalLink& link : global) {
     topology.add_link(router[link.group_a * kRouters + link.port_a / kGlobalPorts],
                       router[link.group_b * kRouters + link.port_b / kGlobalPorts], optical);

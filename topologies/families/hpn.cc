@@ -14,19 +14,6 @@ namespace {
 constexpr std::uint32_t kPlanes = 2;
 constexpr std::uint32_t kMostNodes = 1024, kMostRails = 16, kMostSegments = 1024, kMostSwitches = 1024;
 
-std::vector<ParameterSpec> parameters_of_hpn() {
-  std::vector<ParameterSpec> all = with_cabling({
-      {"segments", ParameterType::kInteger, "", "Segments of the pod; 15 in the paper."},
-      {"nodes", ParameterType::kInteger, "128", "Hosts of a segment."},
-      {"rails", ParameterType::kInteger, "8", "NICs of a host, each with a port in both planes."},
-      {"aggs", ParameterType::kInteger, "60", "Aggregation switches of a plane, and links up of a leaf."},
-  });
-  for (ParameterSpec& spec : all) {
-    if (spec.name == "host_link") spec.default_value = "200Gbps";
-  }
-  return all;
-}
-
 const ModuleInfo& hpn_info() {
   static const ModuleInfo info = {
       .name = "hpn",
@@ -34,7 +21,15 @@ const ModuleInfo& hpn_info() {
       .source =
           "K. Qian et al., Alibaba HPN: a data center network for large language model training, SIGCOMM "
           "2024",
-      .parameters = parameters_of_hpn(),
+      .parameters = with_cabling(
+          {
+              {"segments", ParameterType::kInteger, "", "Segments of the pod; 15 in the paper."},
+              {"nodes", ParameterType::kInteger, "128", "Hosts of a segment."},
+              {"rails", ParameterType::kInteger, "8", "NICs of a host, each with a port in both planes."},
+              {"aggs", ParameterType::kInteger, "60",
+               "Aggregation switches of a plane, and links up of a leaf."},
+          },
+          {.host_link = "200Gbps"}),
   };
   return info;
 }

@@ -85,37 +85,50 @@ std::vector<std::uint32_t> read_dims(const Parameters& parameters, std::string_v
   }
 }
 
-Topology build_lattice(const std::string& family, const Parameters& parameters,
-                       const std::vector<std::uint32_t>& dims,
-                       const std::function<LineLinks(std::uint32_t size)>& links,
-                       std::uint32_t automatic_hosts) {
-  const Cabling cabling = read_cabling(parameters);
+std::uint32_t hosts_parameter(const Parameters& parameters, const std::vector<std::uint32_t>& dims,
+                              std::uint32_t automatic) {
   std::uint32_t routers = 1;
   for (const std::uint32_t size : dims) routers *= size;
-  const std::uint32_t hosts_per_router =
-      count_parameter(parameters, "hosts", static_cast<std::uint32_t>(kMostHosts / routers), automatic_hosts);
+  return count_parameter(parameters, "hosts", static_cast<std::uint32_t>(kMostHosts / routers), automatic);
+}
 
-  Topology topology(to_short_form(family, parameters));
+Topology build_lattice(std::string name, const Lattice& lattice, const Cabling& cabling) {
+  std::uint32_t routers = 1;
+  for (const std::uint32_t size : lattice.dims) routers *= size;
+
+  Topology topology(std::move(name));
   std::vector<Vertex> router(routers);
   for (std::uint32_t r = 0; r < routers; ++r) {
-    router[r] = topology.add_switch(fmt::format("router {}", fmt::join(place(r, dims), ".")), 1, r,
+    router[r] = topology.add_switch(fmt::format("router {}", fmt::join(place(r, lattice.dims), ".")), 1, r,
                                     cabling.switch_latency);
-    add_hosts(topology, router[r], hosts_per_router, cabling.host);
+    if (lattice.order.empty()) add_hosts(topology, router[r], lattice.hosts_per_router, cabling.host);
+  }
+  for (const std::uint32_t r : lattice.order) {
+    add_hosts(topology, router[r], lattice.hosts_per_router, cabling.host);
   }
   std::uint32_t stride = routers;
-  for (const std::uint32_t size : dims) {
+  for (std::size_t d = 0; d < lattice.dims.size(); ++d) {
+    const std::uint32_t size = lattice.dims[d];
     stride /= size;
-    const LineLinks line = links(size);
     for (std::uint32_t first = 0; first < routers; ++first) {
       if (first / stride % size != 0) continue;  // not the start of a line
-      for (const auto& [a, b] : line) {
+      for (const auto& [a, b] : lattice.lines[d]) {
         topology.add_link(router[first + a * stride], router[first + b * stride], cabling.fabric);
       }
     }
   }
-  topology.set_grid(dims);
+  topology.set_grid(lattice.dims);
   topology.finish();
   return topology;
+}
+
+Topology build_lattice(const std::string& family, const Parameters& parameters,
+                       const std::vector<std::uint32_t>& dims,
+                       const std::function<LineLinks(std::uint32_t size)>& links,
+                       std::uint32_t automatic_hosts) {
+  Lattice lattice{.dims = dims, .hosts_per_router = hosts_parameter(parameters, dims, automatic_hosts)};
+  for (const std::uint32_t size : dims) lattice.lines.push_back(links(size));
+  return build_lattice(to_short_form(family, parameters), lattice, read_cabling(parameters));
 }
 
 }  // namespace weft::topologies

@@ -33,8 +33,8 @@ Family express_mesh();
 // Numbering: lattice.h.
 Family flattened_butterfly();
 
-// Tofu: the torus X×Y×Z×2×3×2. Its last dimensions A, B, C are a unit of 12 nodes; a dimension of size 2 has
-// one link, of size 1 none. Numbering: lattice.h.
+// Tofu: the torus X×Y×Z×2×3×2, by default with Tofu-D's rates (tofu.h). Its last dimensions A, B, C are a
+// unit of 12 nodes; a dimension of size 2 has one link, of size 1 none. Numbering: lattice.h.
 Family tofu();
 
 // The torus of TPU v4: chips in cubes of 4×4×4, any number of cubes in three dimensions. Chips are routers

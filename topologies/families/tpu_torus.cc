@@ -22,6 +22,9 @@ const ModuleInfo& tpu_torus_info() {
       .parameters = with_forwarding_hosts({
           {"dims", ParameterType::kText, "", "Chips in each of three dimensions, multiples of 4: 8x8x16."},
       }),
+      .about =
+          "A link of TPU v4 has 50 GB/s each way, which is the default; TPU v5p, whose pods are tori of the "
+          "same kind, has twice that: link=800Gbps. Their latencies are not published.",
   };
   return info;
 }

@@ -22,14 +22,10 @@ std::vector<ParameterSpec> machine_parameters(const MachineDefaults& defaults) {
     own.push_back({"links_per_pair", ParameterType::kInteger, defaults.links_per_pair,
                    fmt::format("Links between every two {}.", defaults.groups)});
   }
-  std::vector<ParameterSpec> all = with_cabling(std::move(own));
-  for (ParameterSpec& spec : all) {
-    if (spec.name == "link") spec.default_value = defaults.link;
-    if (spec.name == "host_link") spec.default_value = defaults.host_link;
-    if (spec.name == "latency") spec.default_value = defaults.latency;
-    if (spec.name == "switch_latency") spec.default_value = defaults.switch_latency;
-  }
-  return all;
+  return with_cabling(std::move(own), {.link = defaults.link,
+                                       .host_link = defaults.host_link,
+                                       .latency = defaults.latency,
+                                       .switch_latency = defaults.switch_latency});
 }
 
 std::uint32_t machine_groups(const Parameters& parameters, std::uint32_t all) {

@@ -21,6 +21,8 @@ Family marenostrum5_gpp();
 Family marenostrum5_acc();
 // JUPITER's Booster (JSC).
 Family jupiter();
+// Fugaku (RIKEN).
+Family fugaku();
 
 // All of the above, in the order of `weft list topology`.
 std::vector<Family> machine_families();

@@ -108,7 +108,8 @@ TEST_CASE("text: a line for each measure, and networks side by side") {
   for (const char* line :
        {"routers                      16\n", "degree                       4\n",
         "diameter                     4\n", "average path length          2.1333\n",
-        "bisection                    8 links, 3.2 Tbps", "ECMP load, uniform           0.5333 at most",
+        "bisection                    8 links, 3.2 Tbps a direction",
+        "ECMP load, uniform           0.5333 at most",
         "throughput, uniform          1.000, without the hosts' limits 1.875 or more (exact)\n"}) {
     CHECK_THAT(text, Catch::Contains(line));
   }

@@ -78,6 +78,7 @@ const Picture kPictures[] = {
     {"express_mesh:dims=6x6", Arrangement::kGrid},
     {"flattened_butterfly:k=4,n=3", Arrangement::kGrid},
     {"tofu:x=2,y=2,z=2", Arrangement::kGrid},
+    {"fugaku:shape=4x6x2", Arrangement::kGrid},
     {"tpu_torus:dims=8x4x4", Arrangement::kGrid},
     {"mesh:dims=9", Arrangement::kGrid},
     {"torus:dims=12", Arrangement::kRing},

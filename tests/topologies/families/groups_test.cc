@@ -163,6 +163,22 @@ TEST_CASE(
   CHECK(path_lengths(topology, switches_of_tier(topology, 1)).diameter == 3);
 }
 
+TEST_CASE("cascade: three lanes at 14 Gb/s within groups and 12.5 Gb/s between, 16 GB/s a host") {
+  const auto check = [](const std::string& choice, std::int64_t host, std::int64_t local,
+                        std::int64_t global) {
+    INFO(choice);
+    const Topology topology = make(choice);
+    for (const Edge& edge : topology.edges()) {
+      const bool to_host = topology.node(edge.from).kind == NodeKind::kHost;
+      const bool between = topology.node(edge.from).group != topology.node(edge.to).group;
+      REQUIRE(edge.link.rate.bps() == 1'000'000 * (to_host ? host : between ? global : local));
+    }
+  };
+  check("cascade:g=2", 128'000, 42'000, 37'500);
+  check("cascade:g=2,link=56Gbps,host_link=100Gbps", 100'000, 56'000, 50'000);
+  check("cascade:g=2,global_link=10Gbps", 128'000, 42'000, 10'000);
+}
+
 TEST_CASE("cascade: groups of 6 chassis with 16 routers, up to 241 of them with 92,544 hosts") {
   const Topology topology = make("cascade:g=3");
   CHECK(topology.switches() == 3 * 96);

@@ -30,6 +30,22 @@ TEST_CASE("Tofu: routers, links, degree and path lengths as tabulated") {
   }
 }
 
+TEST_CASE("Tofu: a link has 6.8 GB/s, a host six links' worth on its own chip") {
+  const auto check = [](const std::string& choice, std::int64_t host_bps, std::int64_t link_bps) {
+    INFO(choice);
+    const Topology topology = make(choice);
+    for (const Edge& edge : topology.edges()) {
+      const bool to_host = topology.node(edge.from).kind == NodeKind::kHost;
+      REQUIRE(edge.link.rate.bps() == (to_host ? host_bps : link_bps));
+      REQUIRE(edge.link.latency.picoseconds() == (to_host ? 0 : 100'000));
+    }
+  };
+  check("tofu:x=2,y=2,z=2", 6 * 54'400'000'000, 54'400'000'000);
+  check("tofu:x=2,y=2,z=2,link=5GBps", 240'000'000'000, 40'000'000'000);
+  check("tofu:x=2,y=2,z=2,host_link=10Gbps", 10'000'000'000, 54'400'000'000);
+  check("fugaku:shape=4x4x4", 6 * 54'400'000'000, 54'400'000'000);
+}
+
 TEST_CASE("express mesh: links at distances 1 + m·gap") {
   const Topology line = make("express_mesh:dims=8,gap=3");
   for (const auto& [a, b] : joined_switches(line)) CHECK((b - a) % 3 == 1);
