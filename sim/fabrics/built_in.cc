@@ -251,7 +251,7 @@ Fabric tofu_d() {
           .congestion = "fixed_window",
           .recovery = "go_back_n",
           .queue = "credit:arbitration=age",
-          .network = "mtu=1920,header=136,ack=32" + delays("200ns")};
+          .network = "mtu=1920,header=136,ack=32,nic_choice=near" + delays("200ns")};
 }
 
 Fabric efa() {

@@ -44,8 +44,8 @@ std::uint32_t count_parameter(const Parameters& parameters, std::string_view nam
 // `count` hosts on a router or switch and in its group, numbered on from those there are ("host 7").
 void add_hosts(Topology& topology, Vertex router, std::uint32_t count, const Link& link);
 
-// As with_cabling(), for networks whose accelerators or servers forward messages of others, and whose
-// processors have a router on their chip. `host_link` then is what joins a host to the router inside it.
+// As with_cabling(), for networks whose accelerators or servers forward messages of others. `host_link` then
+// is what joins a host to the router inside it.
 std::vector<ParameterSpec> with_forwarding_hosts(std::vector<ParameterSpec> own,
                                                  const CablingDefaults& defaults = {});
 // That link: without latency, and as fast as the router's `ports` together unless `host_link` is given.

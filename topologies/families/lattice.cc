@@ -97,15 +97,22 @@ Topology build_lattice(std::string name, const Lattice& lattice, const Cabling& 
   for (const std::uint32_t size : lattice.dims) routers *= size;
 
   Topology topology(std::move(name));
+  const auto add_hosts_of = [&](Vertex at) {
+    const std::uint32_t first = topology.hosts();
+    add_hosts(topology, at, lattice.hosts_per_router, cabling.host);
+    for (std::uint32_t h = first; h < topology.hosts(); ++h) {
+      for (std::uint32_t i = 1; i < lattice.links_per_host; ++i) {
+        topology.add_link(topology.host(h), at, cabling.host);
+      }
+    }
+  };
   std::vector<Vertex> router(routers);
   for (std::uint32_t r = 0; r < routers; ++r) {
     router[r] = topology.add_switch(fmt::format("router {}", fmt::join(place(r, lattice.dims), ".")), 1, r,
                                     cabling.switch_latency);
-    if (lattice.order.empty()) add_hosts(topology, router[r], lattice.hosts_per_router, cabling.host);
+    if (lattice.order.empty()) add_hosts_of(router[r]);
   }
-  for (const std::uint32_t r : lattice.order) {
-    add_hosts(topology, router[r], lattice.hosts_per_router, cabling.host);
-  }
+  for (const std::uint32_t r : lattice.order) add_hosts_of(router[r]);
   std::uint32_t stride = routers;
   for (std::size_t d = 0; d < lattice.dims.size(); ++d) {
     const std::uint32_t size = lattice.dims[d];

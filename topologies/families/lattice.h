@@ -35,6 +35,7 @@ struct Lattice {
   std::vector<std::uint32_t> dims;  // as from read_dims()
   std::vector<LineLinks> lines;     // of each dimension
   std::uint32_t hosts_per_router = 1;
+  std::uint32_t links_per_host = 1;
   std::vector<std::uint32_t> order;  // routers in the order of their hosts; empty: that of the routers
 };
 

@@ -1,6 +1,7 @@
 #include "topologies/families/tofu.h"
 
-#include "topologies/families/lattice.h"
+#include <utility>
+
 #include "topologies/families/lattices.h"
 #include "topologies/families/sizing.h"
 
@@ -8,6 +9,7 @@ namespace weft::topologies {
 namespace {
 
 constexpr std::uint32_t kTofuUnit = 2 * 3 * 2;
+constexpr std::uint32_t kMostInterfaces = 64;
 
 const ModuleInfo& tofu_info() {
   static const ModuleInfo info = {
@@ -28,7 +30,7 @@ const ModuleInfo& tofu_info() {
   return info;
 }
 
-Topology build_tofu(const Parameters& parameters) {
+Topology build_tofu_units(const Parameters& parameters) {
   std::uint64_t left = kMostHosts / kTofuUnit;
   Lattice lattice;
   for (const char* name : {"x", "y", "z"}) {
@@ -38,7 +40,7 @@ Topology build_tofu(const Parameters& parameters) {
   lattice.dims.insert(lattice.dims.end(), {2, 3, 2});
   for (const std::uint32_t size : lattice.dims) lattice.lines.push_back(ring_links(size));
   lattice.hosts_per_router = hosts_parameter(parameters, lattice.dims);
-  return build_lattice(to_short_form(tofu_info().name, parameters), lattice, read_tofu_cabling(parameters));
+  return build_tofu(to_short_form(tofu_info().name, parameters), std::move(lattice), parameters);
 }
 
 SizeParameters size_tofu(std::uint64_t endpoints) {
@@ -50,23 +52,27 @@ SizeParameters size_tofu(std::uint64_t endpoints) {
 }  // namespace
 
 std::vector<ParameterSpec> with_tofu_cabling(std::vector<ParameterSpec> own) {
-  return with_forwarding_hosts(std::move(own), {.link = "54.4Gbps", .latency = "100ns"});
+  own.push_back(
+      {"interfaces", ParameterType::kInteger, "6", "Network interfaces of a host, each with a `host_link`."});
+  return with_cabling(std::move(own), {.link = "54.4Gbps", .latency = "100ns"});
 }
 
 const char* tofu_rates() {
   return "Links have 6.8 GB/s each way: two lanes of 28.05 Gb/s, 64 of 66 bits. A node's six interfaces send "
-         "40.8 GB/s together: here they are one link without latency to the router, which is on the "
-         "processor's chip. A hop takes 100 ns, its router included, so that a put to a neighbour takes "
-         "about the 0.49 us measured with the 200 ns that the fabric tofu_d adds in each NIC.";
+         "40.8 GB/s together; their links to the router, on the processor's chip, have no latency. On Fugaku "
+         "MPI's gathers and exchanges among all run at one interface's rate a rank, so the fabric tofu_d has "
+         "nic_choice=near; programs of uTofu use several (round_robin or all). A hop takes 100 ns, its "
+         "router included, so that a put to a neighbour takes about the 0.49 us measured with the 200 ns "
+         "that the fabric tofu_d adds in each NIC.";
 }
 
-Cabling read_tofu_cabling(const Parameters& parameters) {
-  constexpr std::uint32_t kInterfaces = 6;
+Topology build_tofu(std::string name, Lattice lattice, const Parameters& parameters) {
   Cabling cabling = read_cabling(parameters);
-  cabling.host = link_inside_host(parameters, cabling, kInterfaces);
-  return cabling;
+  cabling.host.latency = {};
+  lattice.links_per_host = count_parameter(parameters, "interfaces", kMostInterfaces);
+  return build_lattice(std::move(name), lattice, cabling);
 }
 
-Family tofu() { return {tofu_info(), build_tofu, size_tofu}; }
+Family tofu() { return {tofu_info(), build_tofu_units, size_tofu}; }
 
 }  // namespace weft::topologies

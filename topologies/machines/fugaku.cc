@@ -110,9 +110,9 @@ Lattice allocation(const Parameters& parameters) {
 }
 
 Topology build_fugaku(const Parameters& parameters) {
-  const Lattice lattice = parameters.automatic("shape") ? whole_machine() : allocation(parameters);
   Topology topology =
-      build_lattice(to_short_form(fugaku_info().name, parameters), lattice, read_tofu_cabling(parameters));
+      build_tofu(to_short_form(fugaku_info().name, parameters),
+                 parameters.automatic("shape") ? whole_machine() : allocation(parameters), parameters);
   topology.add_note(
       "fugaku is made of published counts; `weft describe fugaku` tells what of it is known, and what "
       "assumed");

@@ -57,7 +57,8 @@ inline std::vector<std::string> small_networks() {
           "frontier:groups=1",
           "marenostrum5_gpp:groups=1",
           "marenostrum5_acc:groups=1",
-          "jupiter:groups=1"};
+          "jupiter:groups=1",
+          "fugaku:shape=4x3x2"};
 }
 
 }  // namespace weft::placement

@@ -23,27 +23,32 @@ TEST_CASE("Tofu: routers, links, degree and path lengths as tabulated") {
     CHECK(topology.hosts() == row.routers);
     CHECK(links_between_switches(topology) == row.links);
     const std::vector<Vertex> routers = switches_of_tier(topology, 1);
-    for (const Vertex v : routers) CHECK(topology.out_channels(v).size() == row.degree + 1);
+    for (const Vertex v : routers) CHECK(topology.out_channels(v).size() == row.degree + 6);
     const PathLengths paths = path_lengths(topology, routers);
     CHECK(paths.diameter == 6);
     CHECK(paths.average == Approx(row.average).margin(5e-4));
   }
 }
 
-TEST_CASE("Tofu: a link has 6.8 GB/s, a host six links' worth on its own chip") {
-  const auto check = [](const std::string& choice, std::int64_t host_bps, std::int64_t link_bps) {
+TEST_CASE("Tofu: a link has 6.8 GB/s, a host six interfaces on the chip of its router") {
+  const auto check = [](const std::string& choice, std::int64_t host_bps, std::int64_t link_bps,
+                        std::size_t interfaces = 6) {
     INFO(choice);
     const Topology topology = make(choice);
+    for (std::uint32_t h = 0; h < topology.hosts(); ++h) {
+      REQUIRE(topology.out_channels(topology.host(h)).size() == interfaces);
+    }
     for (const Edge& edge : topology.edges()) {
       const bool to_host = topology.node(edge.from).kind == NodeKind::kHost;
       REQUIRE(edge.link.rate.bps() == (to_host ? host_bps : link_bps));
-      REQUIRE(edge.link.latency.picoseconds() == (to_host ? 0 : 100'000));
+      REQUIRE(edge.link.latency.ps() == (to_host ? 0 : 100'000));
     }
   };
-  check("tofu:x=2,y=2,z=2", 6 * 54'400'000'000, 54'400'000'000);
-  check("tofu:x=2,y=2,z=2,link=5GBps", 240'000'000'000, 40'000'000'000);
-  check("tofu:x=2,y=2,z=2,host_link=10Gbps", 10'000'000'000, 54'400'000'000);
-  check("fugaku:shape=4x4x4", 6 * 54'400'000'000, 54'400'000'000);
+  constexpr std::int64_t kLink = 54'400'000'000;
+  check("tofu:x=2,y=2,z=2", kLink, kLink);
+  check("tofu:x=2,y=2,z=2,link=40Gbps,interfaces=4", 40'000'000'000, 40'000'000'000, 4);  // the K computer's
+  check("tofu:x=2,y=2,z=2,host_link=10Gbps", 10'000'000'000, kLink);
+  check("fugaku:shape=4x4x4", kLink, kLink);
 }
 
 TEST_CASE("express mesh: links at distances 1 + m·gap") {
