@@ -188,7 +188,7 @@ TEST_CASE("routing table: computes from coordinates where the network is a grid"
   for (const char* choice :
        {"torus:dims=20x21", "torus:dims=7x7x7", "torus:dims=2x3x4x5x3", "mesh:dims=17x18,hosts=2",
         "hypercube:n=10", "hyperx:dims=17x18", "hyperx:dims=70x6", "express_mesh:dims=20x19",
-        "flattened_butterfly:k=7,n=4,hosts=1", "tofu:x=4,y=3,z=4", "fugaku:shape=12x6x4",
+        "flattened_butterfly:k=7,n=4,hosts=1", "tofu:x=4,y=3,z=4", "fugaku:shape=12x8x8",
         "tpu_torus:dims=8x8x8"}) {
     const Topology topology = network(choice);
     const routing::RoutingTable table(topology);
