@@ -8,12 +8,13 @@ namespace weft::fabrics {
 
 // What machines of one kind have in common.
 struct HostCosts {
-  std::string_view o;                   // as hosts.o
-  std::string_view reduction_per_byte;  // as hosts.reduction_per_byte
-  std::string_view library;             // in words
-  std::string_view profile;             // of its collectives
-  std::string_view protocol;            // over that network, in short form
-  std::string_view source, doubt;       // whole sentences
+  std::string_view o;                      // as hosts.o
+  std::string_view reduction_per_byte;     // as hosts.reduction_per_byte
+  std::string_view reduction_from_memory;  // as hosts.reduction_from_memory
+  std::string_view library;                // in words
+  std::string_view profile;                // of its collectives
+  std::string_view protocol;               // over that network, in short form
+  std::string_view source, doubt;          // whole sentences
 };
 
 struct MachineHosts {
@@ -23,6 +24,8 @@ struct MachineHosts {
 
 // Those of topologies/machines.
 std::span<const MachineHosts> machine_hosts();
+// What is taken for processors of which nothing is known.
+const HostCosts& processor_costs();
 // Null of families that aren't machines.
 const HostCosts* host_costs(std::string_view family);
 

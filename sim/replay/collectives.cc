@@ -346,7 +346,8 @@ Time Collectives::combine_duration(const ReplayTask& task) const {
   std::uint64_t bytes;
   const std::uint64_t data = goal::data_bytes(step.format, task.bytes);
   if (__builtin_mul_overflow(data, std::uint64_t{step.combine}, &bytes)) bytes = UINT64_MAX;
-  return plan_.hosts.reduction_per_byte.of(bytes);
+  const ActiveCollective& active = with_.open.of_lane(task.lane);
+  return plan_.reductions[with_.ranks[active.local].view.op(active.op).peer].of(bytes);
 }
 
 void Collectives::expect(std::uint32_t local, const Message& message, int look) const {

@@ -50,7 +50,9 @@ struct HostConfig {
   // Messages of a rank take those to their receiver in turn; 1 or more, below 2^16. With the square of
   // ranks_per_host at most kAnswerChannels, if the network keeps connections apart.
   std::uint32_t connections_per_pair = 1;
-  TimePerByte reduction_per_byte;         // cpu time to combine received data, inside collectives
+  // Cpu time to combine received data inside collectives, and where their vector has more than so many bytes.
+  TimePerByte reduction_per_byte, reduction_from_memory;
+  std::uint64_t cache_bytes = UINT64_MAX;
   std::uint32_t ranks_per_host = 1;       // rank r runs on host r / ranks_per_host, if not placed otherwise
   double compute_scale = 1;               // times of calcs are multiplied by it
   double overlap_slowdown = 1;            // and by this beside collectives of their rank; 1 or more

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -49,6 +50,18 @@ std::uint64_t connections_between_hosts(std::span<const std::uint32_t> host_of_r
   return ranks * ranks * hosts.connections_per_pair;
 }
 
+namespace {
+
+// Bytes of the vector that the ranks of a collective add up; of other kinds whatever.
+double vector_bytes(const goal::Collective& collective, std::uint32_t size) {
+  const auto bytes = static_cast<double>(collective.bytes);
+  if (collective.kind != goal::CollectiveKind::kReduceScatter) return bytes;
+  const std::vector<std::uint64_t>& counts = collective.counts;
+  return counts.empty() ? bytes * size : std::accumulate(counts.begin(), counts.end(), 0.0);
+}
+
+}  // namespace
+
 ReplayPlan::ReplayPlan(const goal::Program& what, const HostConfig& config, ReplayPlace where)
     : program(scaled(what, config.compute_scale)),
       hosts(config),
@@ -61,6 +74,8 @@ ReplayPlan::ReplayPlan(const goal::Program& what, const HostConfig& config, Repl
   for (const goal::Collective& collective : program.facts().collectives) {
     const std::uint32_t size = program.facts().communicator_size(collective.comm);
     signatures.push_back(call_signature(collective));
+    const bool in_cache = vector_bytes(collective, size) <= static_cast<double>(hosts.cache_bytes);
+    reductions.push_back(in_cache ? hosts.reduction_per_byte : hosts.reduction_from_memory);
     choices.push_back(size < 2 ? nullptr : &hosts.collectives.choose(collective, size));
   }
   if (program.facts().max_nic == 0) nics = hosts.nics;

@@ -51,6 +51,7 @@ struct ReplayPlan {
   std::vector<const goal::ChosenAlgorithm*>
       choices;                            // per collective of the program; null for one rank alone
   std::vector<std::uint64_t> signatures;  // call_signature(), likewise
+  std::vector<TimePerByte> reductions;    // cpu time to combine what is received, likewise
   std::vector<std::uint32_t> local;       // of each rank: its number among those of its share, from 0 on
   goal::CommunicatorPlaces places;
 };

@@ -15,6 +15,9 @@ HostConfig host_config(const Scenario& resolved) {
   config.overhead_per_byte = TimePerByte::ns(hosts.real("O"));
   set_protocol(resolved, config);
   config.reduction_per_byte = TimePerByte::ns(hosts.real("reduction_per_byte"));
+  const double from_memory = hosts.real("reduction_from_memory");
+  config.reduction_from_memory = from_memory == 0 ? config.reduction_per_byte : TimePerByte::ns(from_memory);
+  config.cache_bytes = hosts.bytes("cache");
   config.ranks_per_host = hosts.whole("ranks_per_host");
   goal::CollectiveChoices choices;
   const auto given = [&](std::string_view name) {

@@ -58,10 +58,12 @@ Scenario changed(const Scenario& resolved, const WhatIf& what_if) {
   if (what_if.overheads == 0 && profile != scenario.collectives.given.end()) {
     profile->second = without_gpu_costs(profile->second);
   }
-  scale(hosts_section(), scenario.hosts, "reduction_per_byte", what_if.compute);
+  for (const std::string_view name : {"reduction_per_byte", "reduction_from_memory"}) {
+    scale(hosts_section(), scenario.hosts, name, what_if.compute);
+    for (Job& job : scenario.jobs) scale(hosts_section(), job.hosts, name, what_if.compute, false);
+  }
   for (Job& job : scenario.jobs) {
     job.compute_scale *= what_if.compute;
-    scale(hosts_section(), job.hosts, "reduction_per_byte", what_if.compute, false);
   }
   put_in_one_partition(scenario);
   return scenario;

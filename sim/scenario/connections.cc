@@ -42,4 +42,6 @@ ConnectionRules connection_rules(const Scenario& scenario) {
   return rules;
 }
 
+bool sends_by_one_nic(const Scenario& scenario) { return scenario.fabric == "slingshot"; }
+
 }  // namespace weft::sim

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sim/scenario/complete.h"
+#include "sim/scenario/connections.h"
 #include "sim/scenario/fault_times.h"
 #include "sim/scenario/queue_match.h"
 #include "sim/scenario/random_links.h"
@@ -381,7 +382,8 @@ class Resolver {
         if (spec.name == "S" && is_ideal) spec.default_value = "1000TB";
         if (spec.name == "collective_S" && limits_rounds) spec.default_value = eager_limit_of_ideal();
         if (spec.name == "protocol" && !registries_.protocols.empty()) {
-          spec.default_value = registries_.protocols[0].name;
+          spec.default_value =
+              registries_.protocols[0].name + (sends_by_one_nic(scenario_) ? ":rails=1" : "");
         }
       }
     }

@@ -77,6 +77,10 @@ const ModuleInfo& hosts_section() {
           {"reduction_per_byte", ParameterType::kReal, "0",
            "Cpu time to combine a byte of received data inside a collective, in ns per byte.",
            from_to("0", "1000000")},
+          {"reduction_from_memory", ParameterType::kReal, "0",
+           "The same of collectives whose vector is larger than the cache; 0: reduction_per_byte.",
+           from_to("0", "1000000")},
+          {"cache", ParameterType::kBytes, "32MiB", "What a core keeps of a vector that it adds up."},
           {"ranks_per_host", ParameterType::kInteger, "1", "Rank r runs on host r / ranks_per_host.",
            from_to("1", "4294967295")},
       }};

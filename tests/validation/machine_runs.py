@@ -85,16 +85,28 @@ def read(folder):
     return rows
 
 
-def predicted(row, options):
+def program_of(row, folder):
+    """Traffic, or for MPI_Reduce_scatter a graph: its libraries choose otherwise than for blocks of one size."""
     ranks, size = int(row["nodes"]), int(row["bytes"])
     algorithm = algorithm_of(row)
+    block = size // ranks // 4 * 4
+    if row["collective"] == "REDUCE_SCATTER":
+        call = "reduce_scatter [%s]b elem 4" % " ".join([str(block)] * ranks)
+        call += " by " + algorithm if algorithm else ""
+        path = os.path.join(folder, "reduce_scatter.goal")
+        with open(path, "w") as file:
+            file.write("num_ranks %d\n" % ranks)
+            file.writelines("rank %d {\n%s\n}\n" % (rank, call) for rank in range(ranks))
+        return ["--goal", path]
     traffic = "collective:kind=%s,ranks=%d,size=%d,element=4" % (
         row["collective"].lower(),
         ranks,
-        size // ranks // 4 * 4 if row["collective"] in BLOCKS else size,
+        block if row["collective"] in BLOCKS else size,
     )
-    if algorithm:
-        traffic += ",algorithm=" + algorithm
+    return ["--traffic", traffic + (",algorithm=" + algorithm if algorithm else "")]
+
+
+def predicted(row, options):
     place = "allocation:file=[%s],machine=%s,line=%d" % (
         os.path.join(os.path.abspath(options.data), "allocations.csv"),
         row["machine"],
@@ -102,8 +114,8 @@ def predicted(row, options):
     )
     settings = list(options.set)
     with tempfile.TemporaryDirectory() as folder:
-        command = [options.weft, "sim", "-q", "--topology", PRESETS[row["machine"]], "--traffic", traffic]
-        command += ["--placement", place, "--network", "flow", "-o", folder]
+        command = [options.weft, "sim", "-q", "--topology", PRESETS[row["machine"]], *program_of(row, folder)]
+        command += ["--placement", place, "--network", "flow", "-o", os.path.join(folder, "run")]
         if row["one_rail"] and options.one_rail:
             command += ["--protocol", options.one_rail]
         for each in settings:
@@ -111,7 +123,7 @@ def predicted(row, options):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit("%s\n%s" % (" ".join(command), done.stderr))
-        with open(os.path.join(folder, "summary.json")) as file:
+        with open(os.path.join(folder, "run/summary.json")) as file:
             return json.load(file)["makespan_ns"]
 
 

@@ -29,9 +29,9 @@ const std::string kSwitch = "topology { single_switch { hosts: 4 link: \"80Gbps\
 const std::string kFluid = kSwitch + "fabric: \"none\"\nnetwork { flow { header: \"0\" mtu: \"1000\" } }\n";
 constexpr double kNanosecondsPerByte = 0.1;
 
-Scenario resolved(const std::string& text) {
+Scenario resolved(const std::string& text, const std::string& job = "job { goal: \"a.weft\" }\n") {
   const Registries registries = builtin_registries();
-  return resolve(read_scenario(registries, "job { goal: \"a.weft\" }\n" + text, "test"), registries);
+  return resolve(read_scenario(registries, job + text, "test"), registries);
 }
 
 // A packed graph, with this in its metadata.
@@ -91,16 +91,49 @@ std::vector<double> finish_ns(const std::string& scenario, const std::string& gr
 
 TEST_CASE("protocol and profile come from the graph's library, and that is said") {
   const Decided open = decide(kSwitch, kOpenMpi);
-  CHECK(open.protocol == "openmpi_tcp");
+  CHECK(open.protocol == "openmpi_ucx");
   CHECK(open.profile == "openmpi");
   REQUIRE(open.remarks.size() == 1);
   CHECK(open.remarks[0] ==
-        std::string("protocol openmpi_tcp and collectives profile openmpi, from the trace's MPI "
+        std::string("protocol openmpi_ucx and collectives profile openmpi, from the trace's MPI "
                     "library ") +
             kOpenMpi);
   const Decided mpich = decide(kSwitch, "MPICH Version:\t4.0.2");
   CHECK(mpich.protocol == "mpich_ofi");
   CHECK(mpich.profile == "mpich");
+}
+
+TEST_CASE("where nothing passes by the system, Open MPI sends by TCP") {
+  const auto protocol = [](const std::string& topology, const std::string& more) {
+    return decide("topology { " + topology + " }\n" + more, kOpenMpi).protocol;
+  };
+  CHECK(protocol("fat_tree { k: 4 }", "") == "openmpi_ucx");
+  CHECK(protocol("fat_tree { k: 4 }", "fabric: \"infiniband\"") == "openmpi_ucx");
+  CHECK(protocol("fat_tree { k: 4 }", "fabric: \"tcp\"") == "openmpi_tcp");
+  CHECK(protocol("single_switch { hosts: 4 link: \"100Mbps\" }", "") == "openmpi_tcp");
+  CHECK(protocol("single_switch { hosts: 4 link: \"10Gbps\" }", "") == "openmpi_ucx");
+  CHECK(protocol("fat_tree { k: 4 link: \"40Gbps\" host_link: \"1Gbps\" }", "") == "openmpi_tcp");
+  CHECK(protocol("fat_tree { k: 4 link: \"1Gbps\" host_link: \"40Gbps\" }", "") == "openmpi_ucx");
+}
+
+TEST_CASE("a traced program's processors take time to add up") {
+  const std::string sum =
+      "num_ranks 2\nrank 0 {\nallreduce 100000000b\n}\nrank 1 {\nallreduce 100000000b\n}\n";
+  const auto seconds = [&](const std::string& library, const std::string& more) {
+    const Packed packed(library, sum);
+    return run(kSwitch + "collectives { allreduce: \"recursive_doubling\" }\n" + more, packed.program())
+        .makespan.seconds();
+  };
+  // The vector once from each to the other, and each adds it up: 0.03 s more.
+  const double free = seconds(kOpenMpi, "hosts { reduction_per_byte: 0 }");
+  CHECK(seconds(kOpenMpi, "") - free == Approx(0.045).epsilon(0.01));  // more than the cache holds
+  CHECK(seconds(kOpenMpi, "hosts { cache: \"1GB\" }") - free == Approx(0.016).epsilon(0.01));
+  CHECK(seconds(kOpenMpi, "hosts { reduction_per_byte: 0.1 }") - free == Approx(0.01).epsilon(0.01));
+  const Decided told = decide(kSwitch, kOpenMpi, sum);
+  REQUIRE(told.remarks.size() == 2);
+  CHECK_THAT(told.remarks[1],
+             Contains("hosts.reduction_per_byte=0.16, hosts.reduction_from_memory=0.45, as processors"));
+  CHECK(decide(kSwitch, kOpenMpi, "num_ranks 1\nrank 0 {\nallreduce 8b\n}\n").remarks.size() == 1);
 }
 
 TEST_CASE("what the scenario says comes before the library") {
@@ -191,18 +224,24 @@ TEST_CASE("a run says that reductions on processors take no time, where nothing 
   CHECK_FALSE(told(kSwitch + "collectives { profile: \"nccl\" }", "allreduce 1000000b"));
 }
 
-TEST_CASE("on Slingshot a message of no library goes through one NIC") {
-  const auto rails = [](const std::string& fabric) {
-    Scenario decided = resolved(kSwitch + "fabric: \"" + fabric + "\"");
-    const Packed packed("");
+TEST_CASE("on Slingshot a message goes through one NIC, whoever sends it") {
+  const auto rails = [](const std::string& fabric, const char* library = "",
+                        const std::string& job = "job { goal: \"a.weft\" }\n") {
+    Scenario decided = resolved(kSwitch + "fabric: \"" + fabric + "\"\n", job);
+    const Packed packed(library);
     std::vector<std::string> remarks;
     follow_library(decided, packed.program(), remarks);
     HostConfig hosts;
     set_protocol(decided, hosts);
     return hosts.rails.most;
   };
+  const std::string generated = "job { traffic { alltoall { size: \"1KB\" } } }\n";
   CHECK(rails("slingshot") == 1);
+  CHECK(rails("slingshot", kOpenMpi) == 1);
+  CHECK(rails("slingshot", "", generated) == 1);
   CHECK(rails("infiniband") == 2);
+  CHECK(rails("infiniband", kOpenMpi) == 2);
+  CHECK(rails("infiniband", "", generated) == 2);
   CHECK(rails("uet") == 2);
 }
 
@@ -240,7 +279,7 @@ TEST_CASE(
   // The graph's library; the machine's way to have it is over its network.
   CHECK(decide(leonardo, kOpenMpi, sum).protocol == "openmpi_ucx");
   const Decided other = decide(lumi, kOpenMpi, sum);
-  CHECK(other.protocol == "openmpi_tcp");
+  CHECK(other.protocol == "openmpi_ucx");
   CHECK(other.profile == "openmpi");
   CHECK(other.o == cray.o);
   // GPUs of NCCL send by themselves.
@@ -311,7 +350,7 @@ TEST_CASE("LogGOPS keeps its own protocol and takes the profile") {
 TEST_CASE("a run reports what was decided") {
   const Packed packed(kOpenMpi);
   const results::Report report = run(kFluid, packed.program());
-  CHECK_THAT(report.protocol, Catch::StartsWith("openmpi_tcp:eager_limit=65480,first_fragment=0,"));
+  CHECK_THAT(report.protocol, Catch::StartsWith("openmpi_ucx:eager_limit=16384,first_fragment=0,"));
   CHECK(report.connections == "per_pair");
 }
 
