@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 
 #include "goal/import/flight_recorder/pickle.h"
 #include "goal/import/json/json_reader.h"
@@ -127,10 +128,34 @@ class Reader {
     if (dump_.rank < 0) dump_.rank = rank_of_name(dump_.path);
     std::stable_sort(dump_.calls.begin(), dump_.calls.end(),
                      [](const RecordedCall& a, const RecordedCall& b) { return a.record < b.record; });
+    close_brackets();
     return std::move(dump_);
   }
 
  private:
+  // The recorder keeps state and times of a bracket only, and leaves the calls within it 'scheduled' for
+  // ever. They are those of its group right before it for which the group's counters said the same.
+  void close_brackets() {
+    std::map<std::string, std::vector<RecordedCall*>> open;  // by group, since its counters changed
+    for (RecordedCall& call : dump_.calls) {
+      std::vector<RecordedCall*>& before = open[call.call.group.name];
+      if (!before.empty() && before.back()->counters != call.counters) before.clear();
+      const bool ends =
+          call.call.kind == CommKind::kNone && call.call.name.find("coalesced") != call.call.name.npos;
+      if (!ends) {
+        if (call.duration < 0) before.push_back(&call);
+        continue;
+      }
+      for (RecordedCall* within : before) {
+        within->bracket = call.record + 1;
+        within->state = call.state;
+        within->completed = call.completed;
+        within->duration = call.duration;
+      }
+      before.clear();
+    }
+  }
+
   void take_member(JsonValue member) {
     if (member.key() == "version") dump_.version = member.text();
     if (member.key() == "rank") dump_.rank = member.integer_or(-1);
@@ -150,8 +175,9 @@ class Reader {
     made.message = entry["is_p2p"].boolean_or(false);
     // Before version 2.2 one number counted both.
     const JsonValue both = entry["seq_id"];
-    made.sequence =
-        both ? both.unsigned_or(0) : entry[made.message ? "p2p_seq_id" : "collective_seq_id"].unsigned_or(0);
+    made.counters = {(both ? both : entry["collective_seq_id"]).unsigned_or(0),
+                     (both ? both : entry["p2p_seq_id"]).unsigned_or(0)};
+    made.sequence = made.message ? made.counters.second : made.counters.first;
     made.created = entry["time_created_ns"].unsigned_or(0);
     made.completed = entry["time_discovered_completed_ns"].unsigned_or(0);
     if (const JsonValue duration = entry["duration_ms"]; duration && duration.kind() != JsonKind::kNull) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "goal/import/kineto/comm_call.h"
@@ -17,7 +18,11 @@ struct RecordedCall {
   std::uint64_t record = 0;     // counts the rank's calls
   std::uint64_t sequence = 0;   // counts the group's collectives, or its messages
   std::uint64_t operation = 0;  // counts the group's operations, also those of a bracket around several
-  bool message = false;         // a send or receive
+  // What the group's two counters said, of collectives and of messages.
+  std::pair<std::uint64_t, std::uint64_t> counters;
+  // Calls within a bracket ("nccl:coalesced") begin and end with it: its record + 1; 0: it stands alone.
+  std::uint64_t bracket = 0;
+  bool message = false;  // a send or receive
   RecordState state = RecordState::kScheduled;
   std::uint64_t created = 0;    // when the host asked for it
   std::uint64_t completed = 0;  // when the host saw that it was over, some time after it was

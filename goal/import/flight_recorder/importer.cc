@@ -76,7 +76,10 @@ class Planner {
 
   RankPlan plan() {
     for (const RecordedCall& call : dump_.calls) {
-      if (call.call.kind == CommKind::kNone) continue;  // a bracket around others
+      if (call.call.kind == CommKind::kNone) {  // a bracket around others
+        if (const auto within = within_.extract(call.record + 1)) add(call, within.mapped());
+        continue;
+      }
       if (call.call.kind == CommKind::kUnknown) {
         counts_.unknown += 1;
         counts_.unknown_names.insert(call.call.name);
@@ -87,7 +90,11 @@ class Planner {
         continue;
       }
       counts_.incomplete += call.state != RecordState::kCompleted;
-      add(call);
+      if (call.bracket != 0) {
+        within_[call.bracket].push_back(&call);
+      } else {
+        add(call, {&call});
+      }
     }
     if (!dump_.calls.empty()) {
       counts_.kept_last += dump_.calls.front().record > 0;
@@ -99,9 +106,9 @@ class Planner {
  private:
   struct Stream {
     std::uint16_t cpu = 0;
-    std::uint32_t last = 0;  // operation
-    std::uint64_t end = 0;   // of that, if it is known
-    bool busy = false;       // the host has not waited for it
+    std::vector<std::uint32_t> last;  // operations, several of a bracket
+    std::uint64_t end = 0;            // of that, if it is known
+    bool busy = false;                // the host has not waited for it
   };
 
   std::uint32_t add_op(const PlannedOp& op) {
@@ -109,13 +116,21 @@ class Planner {
     return static_cast<std::uint32_t>(plan_.ops.size() - 1);
   }
 
-  void add(const RecordedCall& call) {
+  // PyTorch has a communicator of its own, and so a stream, for messages between two ranks outside of
+  // brackets.
+  static std::string stream_of(const RecordedCall& call) {
+    const bool pair = call.message && call.call.kind != CommKind::kNone && call.bracket == 0;
+    return pair ? fmt::format("{}\n{}", call.call.group.name, call.call.peer) : call.call.group.name;
+  }
+
+  // The host asks for all that `call` carries out, itself or what is in its bracket, which runs side by side.
+  void add(const RecordedCall& call, const std::vector<const RecordedCall*>& carried_out) {
     // The host's own time: from the call before, or from when it saw the last of those it waited for over.
-    std::uint64_t from = host_time_ == 0 ? call.created : host_time_;
+    std::uint64_t from = host_time_ == 0 ? carried_out[0]->created : host_time_;
     std::vector<std::uint32_t> waits;
     for (auto& [name, stream] : streams_) {
       if (!stream.busy || (!blocking_ && (stream.end == 0 || stream.end > call.created))) continue;
-      waits.push_back(stream.last);
+      waits.insert(waits.end(), stream.last.begin(), stream.last.end());
       if (stream.end <= call.created) from = std::max(from, stream.end);
       stream.busy = false;
       counts_.waits += !blocking_;
@@ -127,21 +142,24 @@ class Planner {
     host_op_ = compute;
     host_time_ = std::max(host_time_, call.created);
 
-    const auto [at, first] = streams_.try_emplace(call.call.group.name);
+    const auto [at, first] = streams_.try_emplace(stream_of(call));
     Stream& stream = at->second;
     if (first) stream.cpu = static_cast<std::uint16_t>(streams_.size());
-    plan_.calls.push_back(call.call);
     const std::uint64_t begin = std::max(call.created, stream.end);
     const std::uint64_t end =
         call.duration >= 0 ? begin + static_cast<std::uint64_t>(call.duration) : call.completed;
     counts_.untimed += call.duration < 0;
-    counts_.unsized += !call.call.sized && call.call.collective != CollectiveKind::kBarrier;
-    const std::uint32_t op = add_op({.ns = end > begin ? end - begin : 0,
-                                     .call = static_cast<std::uint32_t>(plan_.calls.size() - 1),
-                                     .cpu = stream.cpu});
-    plan_.edges.emplace_back(compute, op);
-    if (!first) plan_.edges.emplace_back(stream.last, op);
-    stream.last = op;
+    std::vector<std::uint32_t> ops;
+    for (const RecordedCall* each : carried_out) {
+      plan_.calls.push_back(each->call);
+      counts_.unsized += !each->call.sized && each->call.collective != CollectiveKind::kBarrier;
+      ops.push_back(add_op({.ns = end > begin ? end - begin : 0,
+                            .call = static_cast<std::uint32_t>(plan_.calls.size() - 1),
+                            .cpu = stream.cpu}));
+      plan_.edges.emplace_back(compute, ops.back());
+      for (const std::uint32_t last : stream.last) plan_.edges.emplace_back(last, ops.back());
+    }
+    stream.last = std::move(ops);
     stream.end = end;
     stream.busy = true;
     last_ = std::max({last_, end, call.created});
@@ -153,6 +171,7 @@ class Planner {
   Counts& counts_;
   RankPlan plan_;
   std::map<std::string, Stream> streams_;
+  std::map<std::uint64_t, std::vector<const RecordedCall*>> within_;  // by bracket
   std::optional<std::uint32_t> host_op_;
   std::uint64_t host_time_ = 0, last_ = 0;
 };

@@ -89,6 +89,22 @@ std::vector<StuckCall> stuck_calls(const std::vector<RankDump>& dumps) {
   return stuck;
 }
 
+std::vector<StuckMessage> stuck_messages(const std::vector<RankDump>& dumps) {
+  std::vector<StuckMessage> stuck;
+  for (const RankDump& dump : dumps) {
+    for (const RecordedCall& call : dump.calls) {
+      const bool message = call.call.kind == CommKind::kSend || call.call.kind == CommKind::kRecv;
+      if (!message || call.state == RecordState::kCompleted) continue;
+      stuck.push_back({.group = call.call.group.name,
+                       .name = call.call.name,
+                       .rank = static_cast<Rank>(dump.rank),
+                       .sequence = call.sequence,
+                       .bytes = call.call.in_bytes});
+    }
+  }
+  return stuck;
+}
+
 std::string progress_text(const std::vector<RankDump>& dumps) {
   std::string text;
   for (const auto& [name, group] : groups_of(dumps)) {
@@ -107,6 +123,15 @@ std::string progress_text(const std::vector<RankDump>& dumps) {
     text += ranks_text("no dump here", call.no_dump);
   }
   if (stuck.empty()) text += "\nevery collective that was kept is over\n";
+  const std::vector<StuckMessage> messages = stuck_messages(dumps);
+  if (!messages.empty()) text += fmt::format("\nmessages that are not over: {}\n", messages.size());
+  constexpr std::size_t kMost = 16;
+  for (std::size_t i = 0; i < std::min(kMost, messages.size()); ++i) {
+    const StuckMessage& each = messages[i];
+    text += fmt::format("  rank {}: {} of group '{}', {} bytes, number {}\n", each.rank, each.name,
+                        each.group, each.bytes, each.sequence);
+  }
+  if (messages.size() > kMost) text += "  …\n";
   return text;
 }
 

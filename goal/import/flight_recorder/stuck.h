@@ -22,6 +22,16 @@ struct StuckCall {
 // The first such call of each group, by group.
 std::vector<StuckCall> stuck_calls(const std::vector<RankDump>& dumps);
 
+// A send or receive that its rank has asked for and that is not over.
+struct StuckMessage {
+  std::string group, name;  // "nccl:recv 1<-0": ranks of the group
+  Rank rank = 0;
+  std::uint64_t sequence = 0, bytes = 0;
+};
+
+// By rank, in the order in which they were asked for.
+std::vector<StuckMessage> stuck_messages(const std::vector<RankDump>& dumps);
+
 // Where each rank and group is, in words: a text of several lines.
 std::string progress_text(const std::vector<RankDump>& dumps);
 

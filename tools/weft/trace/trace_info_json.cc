@@ -158,6 +158,14 @@ std::string dumps_json(const std::vector<goal::RankDump>& dumps) {
                              {"others", call.others},
                              {"no_dump", call.no_dump}});
   }
+  json["stuck_messages"] = Json::array();
+  for (const goal::StuckMessage& message : goal::stuck_messages(dumps)) {
+    json["stuck_messages"].push_back({{"group", message.group},
+                                      {"name", message.name},
+                                      {"rank", message.rank},
+                                      {"sequence", message.sequence},
+                                      {"bytes", message.bytes}});
+  }
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

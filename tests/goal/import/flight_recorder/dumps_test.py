@@ -149,6 +149,61 @@ class Dumps(ImportTest):
         self.assertIn("calls_without_partner: 3.", said)
         self.assertEqual(sum("allreduce" in line for line in self.ranks()[0]), 1)
 
+    def simulated(self, latency_us):
+        """The makespan in us where a message takes that long, and nothing else costs anything."""
+        self.weft("sim", "--goal", "x.weft", "--network", f"loggops:L={latency_us * 1000},o=0,g=0,G=0", "-o", "run")
+        return json.loads((self.folder / "run/summary.json").read_text())["makespan_ns"] / 1000
+
+    def test_batches_of_messages(self):
+        """As PyTorch leaves batch_isend_irecv: its members stay 'scheduled' and untimed, the bracket has state and time."""
+        def batch(rank, record, at, number):
+            shared = {"p2p_seq_id": number, "is_p2p": True}
+            member = shared | {"state": "scheduled"}
+            # The receive first: one after the other, each rank of the ring would wait for the one before it.
+            return [call(record, 0, f"recv {rank}<-{(rank - 1) % 4}", at, None, (25,), **member),
+                    call(record + 1, 0, f"send {rank}->{(rank + 1) % 4}", at + 1, None, (25,), **member),
+                    call(record + 2, 0, "coalesced", at + 2, 300, **shared) | {"input_sizes": [], "output_sizes": []}]
+        path = self.write([(batch(rank, 0, 0, 1) + batch(rank, 3, 500, 2), {"0": [0, 1, 2, 3]}) for rank in range(4)])
+        said = self.imported(path)
+        self.assertNotIn("warning", said)
+        self.assertNotIn("untimed", said)
+        self.assertEqual(self.sends(), {(rank, (rank + 1) % 4): 200 for rank in range(4)})
+        # The host's 2 us to the first bracket, 100 to have the messages, its 200 from their end (302) to the second's (502), 100.
+        self.assertEqual(self.simulated(100), 2 + 100 + 200 + 100)
+        told = json.loads(self.weft("trace", "info", path, "--json"))
+        self.assertEqual((told["stuck"], told["stuck_messages"]), ([], []))
+
+    def test_coalesced_collectives(self):
+        def entries(state):
+            return [call(0, 1, "_all_gather_base", 0, None, (1000,), outputs=(2000,), state="scheduled"),
+                    call(1, 1, "_all_gather_base", 1, None, (3000,), outputs=(6000,), state="scheduled"),
+                    call(2, 1, "coalesced", 2, 50 if state == "completed" else None, state=state),
+                    call(3, 2, "all_reduce", 100, 10, (8,))]
+        path = self.write([(entries("completed"), {"0": [0, 1]})] * 2)
+        said = self.imported(path)
+        self.assertNotIn("calls_under_way", said)
+        self.assertEqual([sum(f"allgather {4 * n}b" in line for line in self.ranks()[0]) for n in (1000, 3000)], [1, 1])
+        # The host waits for both: from their end (52) to 100 it computes 48 us.
+        self.assertTrue(any(line.endswith(": calc 48000") for line in self.ranks()[0]), self.text())
+        self.assertIn("every collective that was kept is over", self.weft("trace", "info", path))
+        said = self.weft("trace", "info", self.write([(entries("started"), {"0": [0, 1]})] * 2))
+        self.assertIn("collective 1 of group '0' (nccl:_all_gather_base, 12000 bytes) is not over", said)
+
+    def test_messages_outside_of_a_batch(self):
+        """PyTorch has a stream for each peer: a ring of receives, each asked for before the send, goes on."""
+        ranks = [([call(0, 0, f"recv {rank}<-{(rank - 1) % 3}", 0, 50, (25,), is_p2p=True, p2p_seq_id=1),
+                   call(1, 0, f"send {rank}->{(rank + 1) % 3}", 10, 50, (25,), is_p2p=True, p2p_seq_id=2)], {"0": [0, 1, 2]}) for rank in range(3)]
+        path = self.write(ranks)
+        self.imported(path)
+        self.assertEqual(self.simulated(100), 10 + 100)
+        for entries, _ in ranks[1:2]:
+            entries[0] |= {"state": "started", "duration_ms": None}
+        path = self.write(ranks)
+        said = self.weft("trace", "info", path)
+        self.assertIn("messages that are not over: 1\n  rank 1: nccl:recv 1<-0 of group '0', 100 bytes, number 1", said)
+        told = json.loads(self.weft("trace", "info", path, "--json"))
+        self.assertEqual(told["stuck_messages"], [{"group": "0", "name": "nccl:recv 1<-0", "rank": 1, "sequence": 1, "bytes": 100}])
+
     def test_a_recorder_that_kept_the_last_calls(self):
         ranks = [([call(i, i + 1, "all_reduce", 100 * i, 10, (100,)) for i in range(first, 6)], {"0": [0, 1]}) for first in (2, 3)]
         said = self.imported(self.write(ranks))
