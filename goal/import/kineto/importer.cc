@@ -166,6 +166,10 @@ void take_profile(const fs::path& path, std::size_t place, std::size_t profiles,
   notes.add(KinetoNote::kBrokenEvents, trace.broken_events);
   for (const auto& [name, count] : trace.unread) count_unread(run.unread, name, count);
   for (const auto& [category, count] : trace.other_events) notes.add(KinetoNote::kOtherEvents, count);
+  for (const auto& [name, count] : trace.other_communication) {
+    notes.add(KinetoNote::kOtherCommunication, count);
+    notes.name(KinetoNote::kOtherCommunication, name);
+  }
   if (!options.execution_traces.empty()) {
     join(execution_trace_of(options.execution_traces, rank, profiles), trace, notes);
   }

@@ -42,7 +42,18 @@ constexpr Text kTexts[] = {
     {KinetoNote::kUnknownCalls, "unknown_calls", Severity::kWarning,
      "Calls of communication whose names say nothing to weft; the time they took counts as compute."},
     {KinetoNote::kUnfitSizes, "sizes_that_do_not_fit", Severity::kWarning,
-     "Collectives whose ranks have equal shares, which don't add up to the whole; the shares were taken."},
+     "Collectives whose ranks have equal shares, which don't add up to the whole, or all-to-alls whose "
+     "splits "
+     "don't divide it; the shares were taken."},
+    {KinetoNote::kCallsWithoutKernel, "calls_without_kernel", Severity::kWarning,
+     "Collectives and messages that were asked for and for which the profile has no kernel; they are left "
+     "out."},
+    {KinetoNote::kContinuedKernels, "continued_kernels", Severity::kInfo,
+     "Kernels that go on with a collective that another kernel began; the replay has it once."},
+    {KinetoNote::kOtherCommunication, "communication_in_other_kernels", Severity::kWarning,
+     "Kernels whose names say that they communicate without NCCL or RCCL, of which a profile tells neither "
+     "sizes "
+     "nor ranks; the time they took, waiting included, counts as compute."},
     {KinetoNote::kUnknownTypes, "unknown_types", Severity::kWarning,
      "Calls on elements of a type that is not known; 4 bytes an element were taken."},
     {KinetoNote::kAssumedRoots, "assumed_roots", Severity::kInfo,

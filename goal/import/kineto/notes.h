@@ -35,8 +35,11 @@ enum class KinetoNote : std::uint8_t {
   kAssumedRanksOfMessages,  // the same where ranks send to single ranks
   kUnknownCalls,
   kUnfitSizes,
+  kCallsWithoutKernel,
+  kContinuedKernels,
+  kOtherCommunication,
 };
-inline constexpr int kKinetoNotes = 23;
+inline constexpr int kKinetoNotes = 26;
 
 class KinetoNotes {
  public:

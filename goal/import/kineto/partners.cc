@@ -204,7 +204,10 @@ class Partners {
 std::vector<std::uint64_t> shares(const std::vector<std::uint64_t>& rows, std::uint64_t bytes) {
   const std::uint64_t sum = std::accumulate(rows.begin(), rows.end(), std::uint64_t{0});
   std::vector<std::uint64_t> counts;
-  for (const std::uint64_t row : rows) counts.push_back(sum == 0 ? 0 : bytes / sum * row);
+  const auto share = [&](std::uint64_t row) {  // 0 of 0 rows
+    return sum == 0 ? 0 : static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) * row / sum);
+  };
+  for (const std::uint64_t row : rows) counts.push_back(share(row));
   return counts;
 }
 
@@ -220,6 +223,13 @@ void set_alltoall(const CommCall& call, std::uint32_t size, KinetoNotes& notes, 
   made.counts = shares(call.in_split.size() == size ? call.in_split : equal, call.in_bytes);
   made.receive_counts = shares(call.out_split.size() == size ? call.out_split : equal, call.out_bytes);
   made.v_form = true;
+  for (const auto& [counts, bytes] :
+       {std::pair(&made.counts, call.in_bytes), std::pair(&made.receive_counts, call.out_bytes)}) {
+    if (std::accumulate(counts->begin(), counts->end(), std::uint64_t{0}) == bytes) continue;
+    notes.add(KinetoNote::kUnfitSizes);
+    notes.name(KinetoNote::kUnfitSizes,
+               fmt::format("{}: {} bytes, splits of {} ranks", call.name, bytes, size));
+  }
 }
 
 }  // namespace

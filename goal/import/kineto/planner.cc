@@ -282,8 +282,9 @@ class Planner {
     notes_.add(KinetoNote::kUnexplainedGpuIdleNs, idle);
     stream_last_[event.stream] = gpu;
     const auto calls = calls_.find(gpu);
-    if (calls == calls_.end()) {
-      const std::uint32_t op = add(idle + took, cpu);
+    if (calls == calls_.end() ||
+        calls->second.empty()) {  // empty: goes on with what an earlier kernel carries out
+      const std::uint32_t op = add(calls == calls_.end() ? idle + took : idle, cpu);
       for (const std::uint32_t other : before) depend(op, other);
       gpu_ops_[gpu] = {op, 1};
       return;

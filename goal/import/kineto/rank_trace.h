@@ -74,9 +74,10 @@ struct RankTrace {
   std::vector<StepRange> steps;
   std::vector<std::int64_t> stream_numbers;  // of each stream index, as in the trace
   std::uint32_t threads = 0;
-  std::map<std::string, std::uint64_t> other_events;  // by category
-  Unread unread;                                      // arguments of events that are taken
-  std::uint64_t broken_events = 0;                    // without a time, or that end before they begin
+  std::map<std::string, std::uint64_t> other_events;         // by category
+  std::map<std::string, std::uint64_t> other_communication;  // kernels of other libraries, by name
+  Unread unread;                                             // arguments of events that are taken
+  std::uint64_t broken_events = 0;                           // without a time, or that end before they begin
 };
 
 }  // namespace weft::goal

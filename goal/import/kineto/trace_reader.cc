@@ -27,6 +27,32 @@ bool is_comm_kernel(std::string_view name) {
   return false;
 }
 
+// The name of a kernel without its arguments if it communicates by other means: symmetric memory, NVSHMEM,
+// all-reduces of inference engines, Transformer Engine's userbuffers. Empty for others.
+std::string_view other_communication(std::string_view name) {
+  static constexpr std::string_view kWords[] = {"allreduce",
+                                                "allgather",
+                                                "reducescatter",
+                                                "alltoall",
+                                                "crossdevicereduce",
+                                                "quickreduce",
+                                                "multimem",
+                                                "nvshmem",
+                                                "rocshmem",
+                                                "deepep",
+                                                "userbuffers",
+                                                "symmetricmemory",
+                                                "lowlatency::dispatch"};
+  std::string bare;
+  for (const char c : name.substr(0, 200)) {
+    if (c != '_') bare += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  const auto found = [&](std::string_view word) { return contains(bare, word); };
+  if (std::none_of(std::begin(kWords), std::end(kWords), found)) return {};
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  return name.substr(0, std::min<std::size_t>(name.find_first_of("<("), 60));
+}
+
 HostKind kind_of_api(std::string_view name) {
   if (contains(name, "DeviceSynchronize") || contains(name, "CtxSynchronize")) return HostKind::kDeviceSync;
   if (contains(name, "StreamSynchronize")) return HostKind::kStreamSync;
@@ -182,8 +208,14 @@ class Collector {
     gpu.communicates = is_comm_kernel(name);
     if (gpu.communicates) {
       CommCall call;
-      if (!read_comm_args(args, call)) read_comm_name(name, call);
+      if (!read_comm_args(args, call) || call.kind == CommKind::kNone) {
+        call = {};  // the bracket around several calls ("coalesced") says less than the kernel's name
+        read_comm_name(name, call);
+      }
       gpu.call = add(std::move(call));
+    } else if (const std::string_view other = other_communication(name);
+               !other.empty() && trace_.other_communication.size() < 100) {
+      ++trace_.other_communication[std::string(other)];
     }
     trace_.gpu.push_back(gpu);
   }
