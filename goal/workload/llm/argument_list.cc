@@ -128,6 +128,8 @@ void ArgumentList::read_script(const std::string& text) {
         const std::size_t equals = word.find('=');
         name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
         if (equals != std::string::npos) value = resolved(variables, word.substr(equals + 1));
+      } else if (word.ends_with(".py") && !value.empty()) {
+        end();  // the program behind its launcher's arguments
       } else if (!name.empty() && !word.empty()) {
         value += (value.empty() ? "" : " ") + resolved(variables, word);
       }

@@ -147,10 +147,16 @@ void read_recompute(ArgumentList& list, Given& given) {
 }
 
 // torchrun's arguments, if both are there, say how many ranks there are.
-void read_ranks(ArgumentList& list, Given& given, std::uint64_t replica) {
+void read_ranks(ArgumentList& list, FromArguments& result, std::uint64_t replica) {
+  Given& given = result.parameters;
   for (const char* name : {"nproc-per-node", "nnodes"}) {
     const auto text = list.find(name);
-    if (!text || text->empty() || text->find_first_not_of("0123456789") != std::string::npos) return;
+    if (!text) return;
+    if (text->empty() || text->find_first_not_of("0123456789") != std::string::npos) {
+      result.remarks.push_back(fmt::format("{}: {} is '{}', which leaves open how many ranks there are",
+                                           list.path(), name, *text));
+      return;
+    }
   }
   const std::uint64_t ranks = list.number("nproc-per-node", 1) * list.number("nnodes", 1);
   if (replica == 0 || ranks % replica != 0) list.fail("nproc-per-node", "ranks that tp · pp · cp divides");
@@ -179,7 +185,7 @@ FromArguments from_megatron(ArgumentList& list) {
   read_formats(list, given);
   read_recompute(list, given);
   read_ranks(
-      list, given,
+      list, result,
       tensor * list.number("pipeline-model-parallel-size", 1) * list.number("context-parallel-size", 1));
   return result;
 }

@@ -119,6 +119,20 @@ TEST_CASE("Megatron-LM's GPT-3 175B: the model known by name, and the script's l
   CHECK(told(from, "not read: adam-beta1"));
 }
 
+TEST_CASE("the ranks of a launcher that stands on one line with its program") {
+  const std::string rest =
+      std::string(" pretrain_gpt.py \\\n") + (kLlama + std::string(kLlama).find("--num-layers"));
+  const auto with = [&](const std::string& launcher) {
+    return read("launched.sh", "TP_SIZE=2\nCP_SIZE=1\n" + launcher + rest);
+  };
+  // 8 · 4 ranks by tp 2 are 16 replicas.
+  CHECK(with("torchrun --nproc_per_node 8 --nnodes 4").parameters.at("dp") == "16");
+  CHECK(with("torchrun --nnodes=4 --nproc-per-node=8").parameters.at("dp") == "16");
+  const FromArguments open = with("torchrun --nproc_per_node 8 --nnodes $SLURM_NNODES");
+  CHECK(!open.parameters.contains("dp"));
+  CHECK(told(open, "nnodes is '$SLURM_NNODES', which leaves open how many ranks there are"));
+}
+
 TEST_CASE("Megatron-LM's Llama 3 8B in fp8, as one line, one a line, and as YAML") {
   const FromArguments from = read("llama.txt", kLlama);
   CHECK(parameters(*from.model) == parameters(find_model("llama3_8b")));
