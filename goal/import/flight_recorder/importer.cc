@@ -295,6 +295,7 @@ Graph import_flight_recorder(const TracePaths& paths, bool blocking, PackInfo* i
   for (const RankDump& dump : dumps) {
     PlannedRank planned{
         .path = dump.path, .plan = Planner(dump, common, blocking, counts).plan(), .groups = dump.groups};
+    planned.lost_front = !dump.calls.empty() && dump.calls.front().record > 0;
     name_peers(planned.plan, dump.groups);
     elapsed = std::max(elapsed, planned.plan.span_ns);
     ranks.emplace(static_cast<Rank>(dump.rank), std::move(planned));

@@ -80,6 +80,7 @@ class Assembly {
       made.comms.push_back(comm);
     }
     made.donor = donor;
+    made.lost_front = from.lost_front;
     return made;
   }
 

@@ -16,7 +16,8 @@ namespace weft::goal {
 struct PlannedRank {
   std::string path;
   RankPlan plan;
-  std::vector<GroupName> groups;  // process groups its file lists
+  std::vector<GroupName> groups = {};  // process groups its file lists
+  bool lost_front = false;             // were calls before its plan recorded, and dropped?
 };
 
 // `ranks` by world rank, fewer than `world` where some have no profile: each of these then does what the

@@ -54,6 +54,10 @@ constexpr Text kTexts[] = {
      "Kernels whose names say that they communicate without NCCL or RCCL, of which a profile tells neither "
      "sizes "
      "nor ranks; the time they took, waiting included, counts as compute."},
+    {KinetoNote::kUnfitMessages, "messages_that_do_not_fit", Severity::kWarning,
+     "Pairs of ranks whose messages, in order, are sent with other sizes than they are received with; each "
+     "side's were "
+     "taken."},
     {KinetoNote::kUnknownTypes, "unknown_types", Severity::kWarning,
      "Calls on elements of a type that is not known; 4 bytes an element were taken."},
     {KinetoNote::kAssumedRoots, "assumed_roots", Severity::kInfo,

@@ -38,8 +38,9 @@ enum class KinetoNote : std::uint8_t {
   kCallsWithoutKernel,
   kContinuedKernels,
   kOtherCommunication,
+  kUnfitMessages,
 };
-inline constexpr int kKinetoNotes = 26;
+inline constexpr int kKinetoNotes = 27;
 
 class KinetoNotes {
  public:

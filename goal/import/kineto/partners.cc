@@ -64,6 +64,9 @@ std::optional<std::uint64_t> whole_of(const CommCall& call) {
   return whole > (is_input ? call.out_bytes : call.in_bytes) ? std::optional(whole) : std::nullopt;
 }
 
+// Profiles tell a receive's bytes as what comes out, or as what goes in.
+std::uint64_t received(const CommCall& call) { return std::max(call.out_bytes, call.in_bytes); }
+
 class Partners {
  public:
   Partners(std::vector<RankOps>& ranks, const std::vector<std::vector<Rank>>& groups, KinetoNotes& notes)
@@ -84,17 +87,44 @@ class Partners {
 
   void hold_against() {
     for (std::uint32_t group = 0; group < groups_.size(); ++group) hold_group(group);
-    // NCCL matches messages between two ranks in order.
     for (auto& [pair, both] : messages_) {
-      auto& [sends, receives] = both;
-      const std::size_t common = std::min(sends.size(), receives.size());
-      for (std::vector<CommOp*>* side : {&sends, &receives}) {
-        for (std::size_t i = common; i < side->size(); ++i) cut(*(*side)[i]);
-      }
+      const bool lost = ranks_[std::get<1>(pair)].lost_front || ranks_[std::get<2>(pair)].lost_front;
+      hold_messages(both.first, both.second, lost);
     }
   }
 
  private:
+  // NCCL matches messages between two ranks in order. Where one side has more, the other lacks the last, or,
+  // `at_front` or if only so their sizes fit, the first.
+  void hold_messages(const std::vector<CommOp*>& sends, const std::vector<CommOp*>& receives, bool at_front) {
+    const std::size_t common = std::min(sends.size(), receives.size());
+    const auto skipped = [&](const std::vector<CommOp*>& side, bool front) {
+      return front ? side.size() - common : 0;
+    };
+    const auto misfit = [&](bool front) -> std::optional<std::size_t> {
+      for (std::size_t i = 0; i < common; ++i) {
+        const CommOp& send = *sends[skipped(sends, front) + i];
+        if (send.call->in_bytes != received(*receives[skipped(receives, front) + i]->call)) return i;
+      }
+      return std::nullopt;
+    };
+    if (misfit(at_front) && !misfit(!at_front)) at_front = !at_front;
+    if (const auto at = misfit(at_front)) {
+      const CommOp& receive = *receives[skipped(receives, at_front) + *at];
+      notes_.add(KinetoNote::kUnfitMessages);
+      notes_.name(KinetoNote::kUnfitMessages,
+                  fmt::format("{} of {} bytes, {} of {}", sends[skipped(sends, at_front) + *at]->call->name,
+                              sends[skipped(sends, at_front) + *at]->call->in_bytes, receive.call->name,
+                              received(*receive.call)));
+    }
+    for (const std::vector<CommOp*>* side : {&sends, &receives}) {
+      const std::size_t first = skipped(*side, at_front);
+      for (std::size_t i = 0; i < side->size(); ++i) {
+        if (i < first || i >= first + common) cut(*(*side)[i]);
+      }
+    }
+  }
+
   void cut(CommOp& comm) {
     comm.cut_off = true;
     notes_.add(KinetoNote::kCutOff);

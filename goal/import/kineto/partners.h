@@ -27,12 +27,14 @@ struct CommOp {
 
 struct RankOps {
   std::string path;
-  Rank donor = 0;  // whose plan it is
+  Rank donor = 0;           // whose plan it is
+  bool lost_front = false;  // were calls before these recorded, and dropped?
   std::vector<CommOp> comms;
 };
 
 // Profiles of a run may begin and end at different calls. Marks as cut off what stands at the begin or at the
-// end of some ranks' calls on a group (empty: all ranks) and not on others', and messages without a partner.
+// end of some ranks' calls on a group (empty: all ranks) and not on others', and messages without a partner:
+// at the end, or where calls were dropped before, or only so sizes fit, at the begin.
 // Finds the lists of shares that differ. Throws InputError where calls differ otherwise.
 void hold_against(std::vector<RankOps>& ranks, const std::vector<std::vector<Rank>>& groups,
                   KinetoNotes& notes);

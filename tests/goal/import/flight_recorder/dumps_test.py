@@ -204,6 +204,15 @@ class Dumps(ImportTest):
         told = json.loads(self.weft("trace", "info", path, "--json"))
         self.assertEqual(told["stuck_messages"], [{"group": "0", "name": "nccl:recv 1<-0", "rank": 1, "sequence": 1, "bytes": 100}])
 
+    def test_messages_of_a_recorder_that_kept_the_last(self):
+        """Rank 1 no longer has its receive of the first send: the last ones belong together."""
+        sends = [call(i, 0, "send 0->1", 1000 * i, 50, (25,), is_p2p=True, p2p_seq_id=i + 1) for i in range(2)]
+        receive = call(7, 0, "recv 1<-0", 900, 50, (25,), is_p2p=True, p2p_seq_id=2)
+        groups = {"0": [0, 1]}
+        self.assertIn("communication_without_partner: 1.", self.imported(self.write([(sends, groups), ([receive], groups)])))
+        # The first stays compute of 50 us, the host goes on for 950 until it sends, and 100 us later the message is there.
+        self.assertEqual(self.simulated(100), 50 + 950 + 100)
+
     def test_a_recorder_that_kept_the_last_calls(self):
         ranks = [([call(i, i + 1, "all_reduce", 100 * i, 10, (100,)) for i in range(first, 6)], {"0": [0, 1]}) for first in (2, 3)]
         said = self.imported(self.write(ranks))

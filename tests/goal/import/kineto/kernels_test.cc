@@ -91,6 +91,48 @@ TEST_CASE("kineto: communication that no kernel of NCCL carries out is told") {
   CHECK(anomalies(info, "communication_in_other_kernels") == 4);
 }
 
+TEST_CASE("kineto: of messages that one side has more of, those are cut whose absence makes sizes fit") {
+  // Rank 0 sends `sent` elements of 4 bytes, one message after the other; rank 1 receives `received`.
+  const auto imported = [](const std::vector<int>& sent, const std::vector<int>& received, PackInfo* info) {
+    const fs::path at = folder("uneven");
+    for (int rank = 0; rank < 2; ++rank) {
+      std::vector<std::string> events;
+      int number = 0;
+      for (const int elements : rank == 0 ? sent : received) {
+        const auto peer = fmt::format(", \"{} Rank\": {}", rank == 0 ? "Dst" : "Src", 1 - rank);
+        append(events, call(comm(rank == 0 ? "send" : "recv", elements, peer), 50 * number, number + 1));
+        ++number;
+      }
+      write(at / fmt::format("rank{}.json", rank), rank, 2, events);
+    }
+    return import_kineto(at, {}, info);
+  };
+  // Bytes of the messages that are left, on each side.
+  const auto sizes = [](const Graph& graph) {
+    std::map<Rank, std::vector<std::uint64_t>> found;
+    for (Rank rank = 0; rank < graph.ranks(); ++rank) {
+      const RankView view = graph.rank(rank);
+      for (OpIndex i = 0; i < view.ops(); ++i) {
+        const bool message = view.kind(i) == OpKind::kSend || view.kind(i) == OpKind::kRecv;
+        if (message) found[rank].push_back(view.value(i));
+      }
+    }
+    return found;
+  };
+  using Sizes = std::map<Rank, std::vector<std::uint64_t>>;
+  PackInfo of_last, of_first, of_others;
+  const Graph last = imported({10, 20}, {10}, &of_last), first = imported({10, 20, 10}, {20, 10}, &of_first);
+  CHECK(sizes(last) == Sizes{{0, {40}}, {1, {40}}});
+  CHECK(sizes(first) == Sizes{{0, {80, 40}}, {1, {80, 40}}});
+  CHECK(check(first).clean());
+  for (const PackInfo* info : {&of_last, &of_first}) {
+    CHECK(anomalies(*info, "communication_without_partner") == 1);
+    CHECK(anomalies(*info, "messages_that_do_not_fit") == 0);
+  }
+  imported({10}, {9}, &of_others);
+  CHECK(anomalies(of_others, "messages_that_do_not_fit") == 1);
+}
+
 TEST_CASE("kineto: splits that don't divide an all-to-all") {
   const auto told = [](const char* splits) {
     const fs::path at = folder("splits");
