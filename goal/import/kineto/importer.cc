@@ -58,6 +58,14 @@ std::vector<fs::path> profiles(const TracePaths& paths) {
     }
     others.push_back(fmt::format("{} ({})", file.filename().string(), kind_of_file(file)));
   }
+  std::error_code error;
+  if (others.empty() && !paths.several() && fs::is_directory(paths.first(), error)) {
+    for (const fs::path& entry : folder_entries(paths.first())) {
+      if (!fs::is_directory(entry, error) || TracePaths(entry).files(is_profile).empty()) continue;
+      throw InputError({paths.text()}, fmt::format("no profiles here, but in its folder '{}'; give that",
+                                                   entry.filename().string()));
+    }
+  }
   throw InputError(
       fmt::format("{}: no file here is a profile with traceEvents, one for each rank; {}", paths.text(),
                   others.empty() ? "it holds no files" : fmt::format("found {}", fmt::join(others, ", "))));

@@ -69,11 +69,12 @@ class Matcher {
   }
 
  private:
-  // A launch of a collective outside of any call's record: the end of a group of calls.
+  // A launch outside of any call's record, of a collective or of what its name does not say (RCCL's
+  // ncclDevKernel_Generic): the end of a group of calls.
   struct GroupEnd {
     std::uint32_t thread;
     std::ptrdiff_t behind;  // the records before it
-    CollectiveKind kind;
+    std::optional<CollectiveKind> kind;
     auto operator<=>(const GroupEnd&) const = default;
   };
 
@@ -96,14 +97,17 @@ class Matcher {
     return last.end >= time && !bracket ? &last : nullptr;
   }
 
-  // The end of a group that a kernel stands at, if its call is a collective's that only records before tell.
+  // The end of a group that a kernel stands at, if only records before tell what it carries out.
   std::optional<GroupEnd> group_end(std::uint32_t kernel) {
     const CommCall& own = trace_.calls[trace_.gpu[kernel].call];
     const std::uint32_t launch = timeline_.launch(kernel);
-    if (launch == kNone || own.kind != CommKind::kCollective || is_usable(own)) return std::nullopt;
+    const bool unknown = own.kind == CommKind::kUnknown;
+    if (launch == kNone || is_usable(own) || (own.kind != CommKind::kCollective && !unknown))
+      return std::nullopt;
     const HostEvent& host = trace_.host[launch];
     if (record_around(host.thread, host.start) != nullptr) return std::nullopt;
-    return GroupEnd{host.thread, records_by(host.thread, host.start), own.collective};
+    return GroupEnd{host.thread, records_by(host.thread, host.start),
+                    unknown ? std::nullopt : std::optional(own.collective)};
   }
 
   using Words = std::tuple<std::string, std::string, std::uint64_t, std::uint64_t>;
@@ -196,6 +200,8 @@ class Matcher {
       if (around != nullptr) around->used = true;
       calls.push_back(own);
     }
+    if (const auto end = group_end(kernel))
+      return earlier(records, behind, needs_kernel, kernels_at_[*end]--);
     // Messages of a group are asked for one by one, and carried out by one kernel at its end.
     for (const std::uint32_t c : earlier(records, behind, is_message, 1)) {
       calls.push_back(c);

@@ -304,6 +304,14 @@ TEST_CASE("kineto: profiles that begin and end at different calls") {
                       "0's is 'allreduce' of 20"));
 }
 
+TEST_CASE("kineto: a folder of folders with profiles says which") {
+  const fs::path at = folder("steps_of_a_run");
+  fs::create_directories(at / "iteration_10");
+  write(at / "iteration_10" / "rank0_trace.json", 0, 1, {event("cpu_op", "aten::mm", 1, 0, 5)});
+  CHECK_THAT(message(at), Contains("no profiles here, but in its folder 'iteration_10'"));
+  CHECK(message(at / "iteration_10").empty());
+}
+
 TEST_CASE("kineto: steps") {
   const fs::path at = folder("steps");
   std::vector<std::string> events = {event("user_annotation", "ProfilerStep#3", 1, 0, 40),

@@ -51,6 +51,22 @@ TEST_CASE("kineto: coalesced collectives, of which one kernel or several carry o
   CHECK(anomalies(info, "calls_without_kernel") == 6);
 }
 
+TEST_CASE("kineto: a kernel without a kind carries out all of its group") {
+  const fs::path at = folder("generic");
+  for (int rank = 0; rank < 2; ++rank) {
+    const std::vector<std::string> events = {
+        event("cpu_op", "record_param_comms", 1, 0, 2, comm("_allgather_base", 10)),
+        event("cpu_op", "record_param_comms", 1, 4, 2, comm("allreduce", 30)),
+        event("cuda_runtime", "hipExtLaunchKernel", 1, 10, 2, "\"correlation\": 1"),
+        event("kernel", "ncclDevKernel_Generic_1(x)", 9, 15, 5, "\"stream\": 9, \"correlation\": 1")};
+    write(at / fmt::format("rank{}.json", rank), rank, 2, events);
+  }
+  PackInfo info;
+  CHECK(collectives(import_kineto(at, {}, &info)) ==
+        std::map<std::string, int>{{"allgather 40", 2}, {"allreduce 120", 2}});
+  CHECK(anomalies(info, "calls_without_kernel") == 0);
+}
+
 TEST_CASE("kineto: a collective in several kernels of one launch counts once") {
   const fs::path at = folder("continued");
   const std::string args = comm("all_to_all", 100);
