@@ -30,7 +30,9 @@ struct Counts {
 };
 
 // A collective of a group, as all its ranks know it.
-using CallKey = std::tuple<std::string, std::uint64_t, std::uint64_t>;  // group, sequence, operation
+// Its group, sequence, operation and kind: in a job that hangs, ranks may have called different ones in its
+// place.
+using CallKey = std::tuple<std::string, std::uint64_t, std::uint64_t, CollectiveKind>;
 
 // A recorder keeps the last calls only, and a hung job's ranks have come to different ones: only collectives
 // that all dumps of a group's ranks have are replayed.
@@ -61,7 +63,7 @@ class CommonCalls {
 
  private:
   static CallKey key_of(const RecordedCall& call) {
-    return {call.call.group.name, call.sequence, call.operation};
+    return {call.call.group.name, call.sequence, call.operation, call.call.collective};
   }
 
   std::set<CallKey> common_;
@@ -216,9 +218,8 @@ void report(const Counts& counts, PackInfo& info) {
        "info tells who waits).",
        counts.incomplete);
   note("calls_without_partner", Severity::kWarning,
-       "Collectives that some ranks' dumps lack, as a recorder keeps the last calls only or a rank never "
-       "came to "
-       "them; they are left out.",
+       "Collectives that some ranks' dumps lack, as a recorder keeps the last calls only a rank never "
+       "came to them, or it called another in their place (weft trace info tells which); they are left out.",
        counts.without_partner);
   note("kept_last_calls", Severity::kWarning,
        "Ranks whose recorder had dropped earlier calls (TORCH_NCCL_TRACE_BUFFER_SIZE); what is there is "

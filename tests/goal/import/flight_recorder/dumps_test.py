@@ -149,6 +149,13 @@ class Dumps(ImportTest):
         self.assertIn("calls_without_partner: 3.", said)
         self.assertEqual(sum("allreduce" in line for line in self.ranks()[0]), 1)
 
+    def test_ranks_that_call_something_else(self):
+        """One rank gathers where the others reduce: neither can be replayed, what came before can."""
+        ranks = [([call(0, 1, "all_reduce", 0, 10, (100,)), call(1, 2, "all_gather" if rank == 2 else "all_reduce", 50, None, (100,), state="started")],
+                  {"0": [0, 1, 2]}) for rank in range(3)]
+        self.assertIn("calls_without_partner: 3. Collectives that some ranks' dumps lack", self.imported(self.write(ranks)))
+        self.assertEqual([sum("all" in line for line in rank) for rank in self.ranks()], [1, 1, 1])
+
     def simulated(self, latency_us):
         """The makespan in us where a message takes that long, and nothing else costs anything."""
         self.weft("sim", "--goal", "x.weft", "--network", f"loggops:L={latency_us * 1000},o=0,g=0,G=0", "-o", "run")
