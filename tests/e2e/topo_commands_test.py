@@ -240,6 +240,10 @@ class Topo(unittest.TestCase):
                 self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
                 self.assertGreater(len(list(root.iter())), 10)
 
+        for name in "net.png", "net.pdf", "net.dot":
+            self.refused(f"{name}: pictures are SVG", "topo", "draw", "fat_tree:k=4", "-o", name)
+            self.assertFalse((self.folder / name).exists())
+
     def test_bad_input_is_one_line_and_status_2(self):
         for command in ("gen", "info", "analyze", "compare", "cost", "draw", "export"):
             self.refused("'slimfly' is not a topology; did you mean 'slim_fly'?", "topo", command, "slimfly:q=5")

@@ -88,18 +88,47 @@ std::vector<std::string> shape_facts(const Topology& topology) {
   return facts;
 }
 
+namespace {
+
+// What its price is reckoned from beside the links.
+std::vector<std::string> cost_facts(const Topology& topology, const Format& format) {
+  std::vector<std::string> facts;
+  bool groups = false, racks = false;
+  for (Vertex v = 0; v < topology.nodes(); ++v) {
+    groups = groups || topology.node(v).group != topology.node(0).group;
+    racks = racks || topology.node(v).rack != kNoRack;
+  }
+  if (groups && format.loses_groups) facts.emplace_back("which groups its nodes are in");
+  if (racks) facts.emplace_back("which racks its nodes stand in");
+  const auto is_known = [](const Edge& edge) {
+    return edge.link.cable != CableKind::kUnknown || edge.link.length_m > 0;
+  };
+  if (std::ranges::any_of(topology.edges(), is_known)) {
+    facts.emplace_back("which cables it has, and how long");
+  }
+  return facts;
+}
+
+}  // namespace
+
 std::string lost_facts(const Topology& topology, const Format& format) {
-  const std::vector<std::string> facts = shape_facts(topology);
-  if (!format.loses_shape || facts.empty()) return "";
-  return fmt::format("{}: read back, the network may be routed otherwise (graphml holds all)",
-                     fmt::join(facts, ", "));
+  if (!format.loses_shape) return "";
+  const std::vector<std::string> shape = shape_facts(topology), cost = cost_facts(topology, format);
+  std::vector<std::string> lost;
+  if (!shape.empty()) {
+    lost.push_back(fmt::format("{}: read back, the network may be routed otherwise", fmt::join(shape, ", ")));
+  }
+  if (!cost.empty()) {
+    lost.push_back(fmt::format("{}: read back, it may be placed and cost otherwise", fmt::join(cost, ", ")));
+  }
+  return lost.empty() ? "" : fmt::format("{} (graphml holds all)", fmt::join(lost, "; "));
 }
 
 std::span<const Format> formats() {
   static const std::vector<Format> list = {
       {"graphml", "every attribute; weft reads it back", write_graphml},
       {"dot", "for Graphviz", write_dot},
-      {"edges", "one link a line", write_edges, true},
+      {"edges", "one link a line", write_edges, true, true},
       {"json", "every attribute, for scripts", write_json},
       {"topo", "htsim's, for trees of two or three tiers", write_htsim_topo, true},
   };

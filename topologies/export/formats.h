@@ -18,7 +18,8 @@ struct Format {
   // Writes all of the network and finishes the sink. Throws InputError that says why if the format can't
   // hold this network, before anything is written.
   void (*write)(const Topology& topology, TextSink& out);
-  bool loses_shape = false;  // weft reads it back, but without what shape_facts() tells
+  bool loses_shape = false;   // weft reads it back, but without what shape_facts() tells
+  bool loses_groups = false;  // … and without the groups of its nodes
 };
 
 // What routing and placement know of this network beside its links, for people: "that its

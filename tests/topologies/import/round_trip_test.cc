@@ -10,6 +10,8 @@
 
 #include "sim/units/input_error.h"
 #include "tests/topologies/import/files.h"
+#include "topologies/cost/bill.h"
+#include "topologies/cost/price_list.h"
 
 namespace weft::topologies {
 namespace {
@@ -163,12 +165,39 @@ TEST_CASE("round trip: what other formats can't hold of a network is told") {
     CHECK_THAT(lost("torus:dims=4x3", format), Catch::Contains("a grid of 4x3"));
     CHECK_THAT(lost("hammingmesh:a=2,b=3,x=4,y=2", format), Catch::Contains("4 by 2 boards of 2 by 3"));
     CHECK_THAT(lost("scale_up:accelerators=8", format), Catch::Contains("inside of one machine"));
-    CHECK(lost("fat_tree:k=4", format) == "");
+    CHECK(lost("single_switch:hosts=4", format) == "");
   }
   CHECK_THAT(text_of(make("torus:dims=4x3"), "json"), Catch::Contains("\"grid\": [4, 3]"));
   CHECK_THAT(text_of(make("dragonfly:p=1"), "json"), Catch::Contains("\"linked_groups\": true"));
   CHECK_THAT(text_of(make("hammingmesh:a=2,b=3,x=4,y=2"), "json"),
              Catch::Contains("\"boards\": {\"x\": 4, \"y\": 2, \"a\": 2, \"b\": 3}"));
+}
+
+TEST_CASE("round trip: racks, groups and cables that a price is reckoned from are told where they get lost") {
+  const PriceList prices = find_price_list("modern");
+  for (const std::string& name : networks()) {
+    const Topology written = make(name);
+    for (const char* format : {"edges", "topo"}) {
+      INFO(name << " " << format);
+      double before = 0, after = 0;
+      try {
+        const Topology read = read_text(std::string("all.") + format, text_of(written, format));
+        before = bill(written, prices).price;
+        after = bill(read, prices).price;
+      } catch (const InputError&) {
+        continue;  // a network that the format or the list of prices can't hold
+      }
+      const bool told = lost_facts(written, find_format(format)).find("cost otherwise") != std::string::npos;
+      if (before != after) CHECK(told);
+    }
+  }
+  const auto lost = [](const std::string& network) {
+    return lost_facts(make(network), find_format("edges"));
+  };
+  CHECK_THAT(lost("slim_fly:q=5"), Catch::Contains("which racks its nodes stand in"));
+  CHECK_THAT(lost("hammingmesh:a=2,b=2,x=2,y=2"), Catch::Contains("cables"));
+  CHECK_THAT(lost("fat_tree:k=8"), Catch::Contains("which groups its nodes are in"));
+  CHECK(lost_facts(make("fat_tree:k=8"), find_format("topo")) == "");
 }
 
 TEST_CASE("a graph's grid and boards have to be those of its nodes") {

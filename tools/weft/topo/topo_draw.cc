@@ -28,6 +28,15 @@ topologies::Topology network_of(const std::string& run, const TopologyArgument& 
   }
 }
 
+// Who asks for a PNG would get an SVG of that name, which no viewer opens.
+void check_is_svg(const std::string& path) {
+  for (const char* other :
+       {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp", ".eps", ".ps", ".pgm", ".dot"}) {
+    if (path.ends_with(other))
+      throw InputError(path + ": pictures are SVG; expected a name that ends in .svg");
+  }
+}
+
 }  // namespace
 
 void add_topo_draw(Command& parent) {
@@ -58,6 +67,7 @@ void add_topo_draw(Command& parent) {
       "-o "
       "load.svg");
   command.callback([options] {
+    check_is_svg(options->output.path);
     topologies::PictureOptions picture;
     picture.arrangement = topologies::find_arrangement(options->arrangement);
     const std::string& text = options->topology;
