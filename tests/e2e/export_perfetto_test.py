@@ -234,12 +234,20 @@ class ExportPerfetto(unittest.TestCase):
         self.assertEqual(len(of["C"]), sum(len(values) for values in trace.counters.values()))
         self.assertIn('job 1: the "other"', [event["args"]["name"] for event in of["M"] if event["name"] == "process_name"])
 
+    def test_the_name_of_the_file_tells_the_format(self):
+        for name, words in (("n.json", []), ("n.pftrace", []), ("p.json", ["--format", "protobuf"]), ("n", ["--format", "json"])):
+            self.weft("export", "perfetto", "RUN", *words, "-o", name)
+        self.weft("export", "perfetto", "RUN", "--format", "json", "-o", "trace.json")
+        json.loads((self.folder / "n.json").read_text())
+        for one, other in (("n.json", "n"), ("n.json", "trace.json"), ("n.pftrace", "p.json")):
+            self.assertEqual((self.folder / one).read_bytes(), (self.folder / other).read_bytes())
+
     def test_left_out_rows_are_told(self):
         self.weft("sim", "-q", "--traffic", "alltoall:size=1KB,ranks=300", "-o", "THIN")
         told = self.weft("export", "perfetto", "THIN", "-o", "trace").stdout
         self.assertRegex(told, r"timeline: \d+ of 2\d\d\d\d\d rows: ranks whose number, jobs behind each other, is a multiple of 4")
         self.assertLess((self.folder / "trace").stat().st_size, 20e6)
-        wrong = self.weft("export", "perfetto", "THIN", "--format", "json", "-o", "trace.json")
+        wrong = self.weft("export", "perfetto", "THIN", "-o", "trace.json")
         self.assertEqual(wrong.stderr, "")
 
     def test_bad_input(self):

@@ -17,20 +17,26 @@ namespace {
 constexpr std::uint64_t kMostRowsOfJson = 200'000;
 
 struct ExportOptions {
-  std::string run, output, format = "protobuf";
+  std::string run, output, format;
 };
 
-void export_perfetto(const ExportOptions& options) {
-  const bool json = options.format == "json";
-  if (!json && options.format != "protobuf") {
+// By the file's name, unless it is said: who asks for a .json doesn't expect protobuf.
+bool is_json(const ExportOptions& options) {
+  if (options.format.empty()) return options.output.ends_with(".json");
+  if (options.format != "json" && options.format != "protobuf") {
     throw InputError(fmt::format("--format: '{}' is neither protobuf nor json", options.format));
   }
+  return options.format == "json";
+}
+
+void export_perfetto(const ExportOptions& options) {
+  const bool json = is_json(options);
   const tools::RunDatabase run(options.run);
   const std::uint64_t rows = tools::rows_to_export(run);
   if (json && rows > kMostRowsOfJson) {
     throw InputError(
-        fmt::format("{}: {} slices, messages and samples; as JSON at most {} can be written: leave "
-                    "out --format json",
+        fmt::format("{}: {} slices, messages and samples; as JSON at most {} can be written: use "
+                    "--format protobuf",
                     run.path(), grouped(rows), grouped(kMostRowsOfJson)));
   }
   const auto trace =
@@ -47,17 +53,15 @@ void add_perfetto(Command& parent) {
       "perfetto", "Write a run's timeline for Perfetto: ranks, messages, links and queues over time");
   command.add_option("RUN", options->run, "folder that weft sim … -o RUN left").required();
   command.add_option("-o,--output", options->output, "file to write").required();
-  command
-      .add_option(
-          "--format", options->format,
-          "protobuf, or json (Chrome's trace events), of at most 200,000 slices, messages and samples")
-      .with_default();
+  command.add_option("--format", options->format,
+                     "protobuf, or json (Chrome's trace events), of at most 200,000 slices, messages and "
+                     "samples; default: json where the file's name ends in .json, else protobuf");
   command.footer(
       "Open the file at https://ui.perfetto.dev (it stays on your machine), or ask it with "
       "trace_processor.\n\n"
       "Examples:\n  weft sim --goal lj.weft --topology fat_tree:k=4 --sample 10us -o RUN\n"
       "  weft export perfetto RUN -o run.perfetto-trace\n"
-      "  weft export perfetto RUN --format json -o run.json");
+      "  weft export perfetto RUN -o run.json");
   command.callback([options] { export_perfetto(*options); });
 }
 
