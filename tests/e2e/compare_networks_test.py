@@ -98,6 +98,22 @@ class CompareNetworks(WeftTest):
         self.assertRegex(text, r"(?m) - +[0-9.]+ +hammingmesh_sc22 ")
         self.assertNotIn("hammingmesh_sc22", self.weft(*command[:2], "--topology", "fat_tree:k=4", "--topology", "fat_tree:k=6", *command[4:]).stdout)
 
+    def test_a_network_is_no_rival_of_itself(self):
+        for same in ("fat_tree:k=4", "fat_tree:k=4,link=400Gbps"):
+            told = self.weft("compare-networks", SPARSE, "--topology", "fat_tree:k=4", "--topology", same, "-o", "C", status=2).stderr
+            self.assertIn("given twice" if same == "fat_tree:k=4" else "are the same network", told)
+            self.assertFalse((self.folder / "C").exists())
+        # With two lists of prices it stands there twice, and the next is another.
+        (self.folder / "offers.txt").write_text("fat_tree:k=4\nfat_tree:k=4 prices=hammingmesh_sc22\n")
+        offers = ["compare-networks", SPARSE, "--networks", "offers.txt", "--seeds", "2"]
+        self.assertIn("They are one network, with several lists of prices.\n", self.weft(*offers).stdout)
+        rows = json.loads(self.weft(*offers, "--topology", "fat_tree:k=4,link=100Gbps", "--json").stdout)["rows"]
+        self.assertEqual([row["tie"] for row in rows], 3 * [False])
+        ahead = 100 * (rows[2]["runtime_ns"] / rows[0]["runtime_ns"] - 1)
+        self.assertGreater(ahead, 10)
+        self.assertIn(f"fat_tree:k=4 is the fastest, {ahead:.1f}% ahead of the next.\n",
+                      self.weft(*offers, "--topology", "fat_tree:k=4,link=100Gbps").stdout)
+
     def test_prices_of_its_own(self):
         # Every price ten times as high, for the second of two offers of the same network.
         prices = self.weft("topo", "cost", "--print-prices", "modern").stdout

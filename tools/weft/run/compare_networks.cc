@@ -198,6 +198,7 @@ class Comparison {
     const bool known = std::ranges::any_of(
         networks_, [&](const PricedNetwork& other) { return other.topology == network.topology; });
     PointMaker& made_by = maker(network.prices);
+    const std::size_t before = points_.size();
     for (const std::string& app : options_.apps) {
       for (const std::uint64_t seed : seeds_) {
         sweep::Point point = made_by.make({app, network.topology}, "", settings(app, network.topology), seed);
@@ -205,6 +206,7 @@ class Comparison {
         if (known) break;  // made for its price
       }
     }
+    refuse_twice(network, before);
     PricedNetwork priced{.topology = network.topology,
                          .prices = network.prices,
                          .unpriced = topologies::left_out_of(topologies::find_price_list(network.prices))};
@@ -214,6 +216,23 @@ class Comparison {
       priced.endpoint_bps = bill->injection_bps / static_cast<double>(bill->endpoints);
     }
     networks_.push_back(std::move(priced));
+  }
+
+  // With one list of prices there is nothing to compare of a network with itself, by whatever name: that
+  // would be a tie, as if seeds had decided. `before` are the points of the others.
+  void refuse_twice(const Network& network, std::size_t before) const {
+    for (const PricedNetwork& other : networks_) {
+      if (other.prices != network.prices) continue;
+      if (other.topology == network.topology) throw InputError(network.topology + " is given twice");
+      if (before == points_.size()) continue;
+      const auto same = std::find_if(points_.begin(), points_.begin() + static_cast<std::ptrdiff_t>(before),
+                                     [&](const sweep::Point& point) {
+                                       return point.values[1] == other.topology &&
+                                              point.scenario == points_[before].scenario;
+                                     });
+      if (same == points_.begin() + static_cast<std::ptrdiff_t>(before)) continue;
+      throw InputError(fmt::format("{} and {} are the same network", other.topology, network.topology));
+    }
   }
 
   std::vector<sim::Setting> settings(const std::string& app, const std::string& topology) const {

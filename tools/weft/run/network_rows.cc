@@ -77,11 +77,19 @@ NetworkRow row_of(const sweep::Folder& folder, const std::string& application, c
 void sort_and_tie(std::span<NetworkRow> rows) {
   std::ranges::stable_sort(
       rows, {}, [](const NetworkRow& row) { return row.runtime_ns ? row.runtime_ns->mean : INFINITY; });
+  // A network that is there with several lists of prices is no tie of its own.
+  const auto is_fastest = [&](const NetworkRow& row) {
+    return row.network.topology == rows[0].network.topology;
+  };
   for (NetworkRow& row : rows.subspan(1)) {
     if (!row.runtime_ns) break;
+    if (is_fastest(row)) continue;
     const sweep::Estimate &fastest = *rows[0].runtime_ns, &other = *row.runtime_ns;
     row.tie = sweep::tie(fastest, other).value_or(fastest.mean == other.mean);
     rows[0].tie = rows[0].tie || row.tie;
+  }
+  for (NetworkRow& row : rows) {
+    if (is_fastest(row)) row.tie = rows[0].tie;
   }
 }
 
@@ -217,7 +225,8 @@ std::string cut_intervals(std::span<const NetworkRow> rows) {
 std::string verdict(std::span<const NetworkRow> rows) {
   std::vector<std::string> ties;
   for (const NetworkRow& row : rows) {
-    if (row.tie) ties.push_back(row.network.topology);
+    const bool known = std::ranges::find(ties, row.network.topology) != ties.end();
+    if (row.tie && !known) ties.push_back(row.network.topology);
   }
   if (!ties.empty()) {
     const bool same = std::ranges::all_of(rows, [&](const NetworkRow& row) {
@@ -227,9 +236,12 @@ std::string verdict(std::span<const NetworkRow> rows) {
                        same ? "they take the same time, so here the network makes no difference"
                             : "between them the seed decides, not the network");
   }
-  if (rows.size() < 2 || !rows[1].runtime_ns) return "";
+  const auto next = std::ranges::find_if(
+      rows, [&](const NetworkRow& row) { return row.network.topology != rows[0].network.topology; });
+  if (next == rows.end()) return "They are one network, with several lists of prices.\n";
+  if (!next->runtime_ns) return "";
   return fmt::format("{} is the fastest, {:.1f}% ahead of the next{}.\n", rows[0].network.topology,
-                     100 * (rows[1].runtime_ns->mean / rows[0].runtime_ns->mean - 1),
+                     100 * (next->runtime_ns->mean / rows[0].runtime_ns->mean - 1),
                      rows[0].runtime_ns->count > 1 ? "" : "; with one seed it isn't known how sure that is");
 }
 
