@@ -65,17 +65,22 @@ class SweepSlurm(unittest.TestCase):
 
     def test_same_tables_as_local(self):
         words = [*BASE, "--vary", "routing=ecmp,spray", "--seeds", "1..5"]
-        here = [*words, "-o", "it's slurm"]
+        # What %j stands for in a name that sbatch is given is another folder.
+        folder = "it's slurm, 50%j"
+        here = [*words, "-o", folder]
         self.weft("sweep", *words, "-o", "local", "-q")
         # 10 points, 2 of them a task, make 5 tasks; an array has 4 at most.
         told = self.weft("sweep", *here, "--engine", "slurm", "--runs-per-task", "2", "--sbatch", "hold",
                          "--sbatch=--time=10").stdout
-        first, second = self.jobs("it's slurm")
+        first, second = self.jobs(folder)
         self.assertIn(f"Slurm: 10 runs in 5 tasks of jobs {first}, {second}; job ", told)
         self.assertEqual(sorted(self.slurm("squeue", "--noheader", "--array", "--format=%F %K %l", "--name=weft-sweep").splitlines()),
                          [f"{first} {task} 10:00" for task in range(4)] + [f"{second} 0 10:00"])
-        self.assertEqual(self.weft("sweep", "status", "it's slurm").stdout,
-                         "0 of 10 runs are done, 0 of them complete\nSlurm: 10 queued, 0 running, 0 failed, 0 not handed over\n")
+        self.assertEqual(self.weft("sweep", "status", folder).stdout,
+                         "0 of 10 runs are done, 0 of them complete\nSlurm: 10 queued, 0 running, 0 failed, 0 not handed over\n"
+                         "  10 queued: JobHeldUser\n")
+        told = self.weft("sweep", "collect", folder, status=2).stderr
+        self.assertIn("routing=ecmp_seed=1: it has not run\n", told)
         # Neither this nor another engine runs them a second time, nor others in their place.
         self.assertIn("Slurm has them already\n", self.weft("sweep", *here, "--engine", "slurm").stdout)
         self.assertIn("tasks of Slurm are at work", self.weft("sweep", *here, status=2).stderr)
@@ -84,12 +89,12 @@ class SweepSlurm(unittest.TestCase):
         for job in self.slurm("squeue", "--noheader", "--format=%F").split():
             self.slurm("scontrol", "release", job)
         self.wait_for_queue()
-        self.same_tables("local", "it's slurm")
-        self.assertTrue(self.weft("sweep", "status", "it's slurm").stdout.startswith("10 of 10 runs are done"))
+        self.same_tables("local", folder)
+        self.assertTrue(self.weft("sweep", "status", folder).stdout.startswith("10 of 10 runs are done"))
         # All is done: the same command, with whatever engine, writes the tables again.
-        (self.folder / "it's slurm/sweep.csv").unlink()
+        (self.folder / folder / "sweep.csv").unlink()
         self.weft("sweep", *here, "--engine", "slurm")
-        self.same_tables("local", "it's slurm")
+        self.same_tables("local", folder)
 
     def test_what_failed_runs_again(self):
         words = ["--traffic", "permutation:size=400MB", "--topology", "fat_tree:k=4", "--seeds", "1..3", "-o", "S"]
@@ -128,6 +133,21 @@ class SweepSlurm(unittest.TestCase):
         self.assertIn("h999", told)
         self.assertEqual(len((self.folder / "S/sweep.csv").read_text().splitlines()), 1 + 1)
 
+    def test_why_nothing_comes_of_a_task_is_told(self):
+        # 1 MB is too little even for the program that starts the runs, which only the task's own output tells.
+        self.weft("sweep", *BASE, "-o", "S", "--engine", "slurm", "--sbatch", "mem=1M")
+        job, = self.jobs("S")
+        self.wait_for_queue()
+        said = (self.folder / f"S/slurm/{job}_0.out").read_text().splitlines()[-1]
+        self.assertIn("memory", said)
+        self.assertIn(f"  seed=1: task {job}_0: FAILED; {said}\n", self.weft("sweep", "status", "S").stdout)
+        # A node that is down: nothing will come of it until that is mended.
+        node = self.slurm("sinfo", "--noheader", "--format=%n").split()[0]
+        self.slurm("scontrol", "update", "NodeName=" + node, "State=DOWN", "Reason=test")
+        self.addCleanup(self.slurm, "scontrol", "update", "NodeName=" + node, "State=RESUME")
+        self.weft("sweep", *BASE, "-o", "D", "--engine", "slurm")
+        self.cluster.until(lambda: "  1 queued: Nodes required for job are DOWN" in self.weft("sweep", "status", "D").stdout, "reason")
+
     def test_a_kill_between_loses_no_job(self):
         words = [*BASE, "--seeds", "1..6", "-o", "S", "--engine", "slurm", "--sbatch", "hold"]
         (self.folder / "bin").mkdir()
@@ -146,7 +166,7 @@ class SweepSlurm(unittest.TestCase):
 
     def test_what_is_refused(self):
         self.weft("sweep", *BASE, "-o", "S", "-q")
-        for option in "array=1", "-a", "--wrap=true", "clusters=x":
+        for option in "array=1", "-a", "-a0-1", "arr=1", "--wrap=true", "clusters=x", "-Mx":
             self.assertIn(f"--sbatch {option}", self.weft("sweep", *BASE, "-o", "S", "--engine", "slurm", f"--sbatch={option}",
                                                           status=2).stderr)
         self.assertIn("--engine slurm", self.weft("sweep", *BASE, "-o", "S", "--sbatch", "mem=1G", status=2).stderr)

@@ -196,6 +196,55 @@ class Sweep(unittest.TestCase):
         self.assertIn("h999", done.stderr)
         self.assertEqual(len(self.rows("F/sweep.csv")), 1)
 
+    def test_what_runs_warn_of_is_told(self):
+        # timely is slow to come back after two senders met; nscc isn't. Counted again from the runs' own summaries.
+        words = ["sweep", "--topology", "single_switch:hosts=3,link=100Gbps", "--fabric", "none", "--traffic",
+                 "incast:n=2,size=4MB,senders=first", "--vary", "congestion=nscc,timely", "--seeds", "1..2", "-o", "S"]
+        for command in (words, [*words, "-q"], ["sweep", "collect", "S"]):
+            told = self.weft(*command).stderr
+            warned = [file for file in self.folder.glob("S/points/*/summary.json")
+                      if any("slow to come back" in text for text in json.loads(file.read_text())["warnings"])]
+            self.assertEqual(len(warned), 2)
+            self.assertEqual(len([line for line in told.splitlines() if "2 of 4 runs: " in line and "slow to come back" in line]), 1,
+                             told)
+
+    def test_what_made_no_difference_is_told(self):
+        # A queue that never has 100 kB marks nothing, whatever it would begin to mark above that.
+        idle = ["--vary", "queue.ecn.kmin=100KB,200KB", "--set", "queue.ecn.kmax=300KB", "--set", "queue.ecn.capacity=1MB"]
+        small = ["--traffic", "permutation:size=10KB", "--topology", "fat_tree:k=4"]
+        told = self.weft("sweep", *small, *idle, "--vary", "routing=ecmp,spray", "--seeds", "1..2", "-o", "S").stderr
+        self.assertIn("queue.ecn.kmin made no difference to time: with 100KB, 200KB all runs have the same events at the same times", told)
+        self.assertNotIn("routing", told)
+        digests = {}
+        for row in self.rows("S/sweep.csv"):
+            digests.setdefault((row["routing"], row["seed"]), set()).add(row["digest"])
+        self.assertEqual([len(each) for each in digests.values()], 4 * [1])
+        # Of three values two may do the same; of fields that go together, all.
+        zipped = ["--zip", "queue.ecn.kmin=1KB,6MB,7MB;queue.ecn.kmax=2KB,8MB,9MB", "--set", "queue.ecn.capacity=9MB"]
+        told = self.weft("sweep", "--traffic", "incast:n=8,size=1MB", "--topology", "fat_tree:k=4", *zipped, "-o", "Z").stderr
+        self.assertEqual(len({row["digest"] for row in self.rows("Z/sweep.csv")}), 2)
+        self.assertIn("queue.ecn.kmin=6MB queue.ecn.kmax=8MB and queue.ecn.kmin=7MB queue.ecn.kmax=9MB made no difference to time", told)
+        # Threads never do, which nobody needs to be told.
+        self.assertEqual(self.weft("sweep", *small, "--vary", "threads=1,2", "-o", "T").stderr, "")
+        # Nor do seeds change a time, where ways that are drawn are all as long.
+        told = self.weft("sweep", "--traffic", "ping_pong:ranks=2", "--topology", "fat_tree:k=4", "--seeds", "1..3", "-o", "P").stdout
+        self.assertEqual(len({row["makespan_ns"] for row in self.rows("P/sweep.csv")}), 1)
+        self.assertIn(" with each seed, 3 of 3 runs", told)
+
+    def test_a_file_that_is_not_there_is_told_before_anything_runs(self):
+        for words in (["--goal", "nowhere.weft", "--vary", "routing=ecmp,spray"],
+                      ["--vary", "job=[goal=nowhere.weft],[traffic=[ping_pong]]"]):
+            for more in ([], ["--dry-run"]):
+                done = self.weft("sweep", "--topology", "fat_tree:k=4", *words, *more, "-o", "S", status=2)
+                self.assertIn("nowhere.weft: can't read the file", done.stderr)
+                self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+                self.assertFalse((self.folder / "S").exists())
+
+    def test_what_has_not_run_is_not_said_to_have_failed(self):
+        self.weft("sweep", *BASE, "--seeds", "1..2", "-o", "S", "-q")
+        shutil.rmtree(self.folder / "S/points/seed=2")
+        self.assertIn("seed=2: it has not run\n", self.weft("sweep", "collect", "S", status=2).stderr)
+
     def test_stops(self):
         started = subprocess.Popen([WEFT, "sweep", "--traffic", "permutation:size=500MB", "--topology", "fat_tree:k=4",
                                     "--seeds", "1..3", "-o", "S", "-q"], cwd=self.folder, stderr=subprocess.PIPE, text=True)

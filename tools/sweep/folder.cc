@@ -195,6 +195,10 @@ std::optional<Result> Folder::result(const Point& point) const {
   }
 }
 
+bool Folder::begun(const Point& point) const {
+  return fs::exists(error_file(point)) || fs::exists(run_folder(point));
+}
+
 std::vector<const Point*> Folder::open_points() const {
   std::vector<const Point*> open;
   for (const Point& point : points_) {

@@ -64,6 +64,8 @@ class Folder {
   // no longer there tells nothing: the folder may have been taken elsewhere.
   std::string changed_input(const Point& point) const;
   bool done(const Point& point) const { return result(point).has_value(); }
+  // Was it run, to its end or not?
+  bool begun(const Point& point) const;
   std::vector<const Point*> open_points() const;
   // Why it is not done: that a file changed, or what its run said last; "" for nothing.
   std::string last_words(const Point& point) const;

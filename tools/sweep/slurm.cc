@@ -34,7 +34,10 @@ struct Record {
   bool collected = false;  // Was the job handed over that comes after all of them?
 };
 
-using States = std::map<std::string, std::string>;  // by task, "12_3"
+// By task, "12_3".
+struct States : std::map<std::string, std::string> {
+  std::map<std::string, std::string> reasons;  // why it waits, in Slurm's words
+};
 
 // ---- What is remembered ----
 
@@ -106,6 +109,13 @@ std::string joined_jobs(const std::vector<Array>& arrays, char between) {
 // Tasks may run in another folder than this process.
 std::string absolute(const Folder& folder) { return fs::absolute(folder.path()).string(); }
 
+// A file for what a job says; Slurm puts numbers for %A and the like, in the folder's name as well.
+std::string output_option(const Folder& folder, const char* name) {
+  std::string option = "--output=";
+  for (const char c : absolute(folder)) option += c == '%' ? std::string("%%") : std::string(1, c);
+  return option + "/slurm/" + name;
+}
+
 // By this an array is found again whose number could not be written down.
 std::string mark_of(const Folder& folder, const Array& array) {
   return fmt::format("weft-sweep:{}/{}:{}", absolute(folder), array.list, array.first);
@@ -138,14 +148,18 @@ Record handed_over(const Folder& folder) {
 
 // Tasks that Slurm knows: those that wait and run, and for some minutes those that ended.
 States queue_states(const Folder& folder, const std::vector<Array>& arrays) {
-  const Output output = ask(folder, {"squeue", "--noheader", "--array", "--states=all", "--format=%F %K %T",
-                                     "--jobs=" + joined_jobs(arrays, ',')});
+  const Output output = ask(folder, {"squeue", "--noheader", "--array", "--states=all",
+                                     "--format=%F %K %T %r", "--jobs=" + joined_jobs(arrays, ',')});
   // What it says of a single job that ended long ago.
   const bool unknown = output.errors.find("Invalid job id") != std::string::npos;
   if (output.status != 0 && !unknown) refused("squeue", output);
   States states;
   std::istringstream lines(output.text);
-  for (std::string job, task, state; lines >> job >> task >> state;) states[job + "_" + task] = state;
+  std::string job, task, state;
+  for (std::string reason; lines >> job >> task >> state && std::getline(lines >> std::ws, reason);) {
+    states[job + "_" + task] = state;
+    states.reasons[job + "_" + task] = reason;
+  }
   return states;
 }
 
@@ -174,17 +188,27 @@ bool waits(const std::string& state) {
   return state == "PENDING" || state == "CONFIGURING" || state.starts_with("REQUEUE");
 }
 
+// These end of themselves, as others' jobs do.
+bool is_usual(const std::string& reason) {
+  return reason.empty() || reason == "None" || reason == "Priority" || reason == "Resources";
+}
+
 void place(const std::string& name, const std::string& task, const States& states, SlurmPoints& points) {
   points.queued.erase(name);
   points.running.erase(name);
   points.ended.erase(name);
+  points.reasons.erase(name);
   const auto state = states.find(task);
   if (state == states.end()) {
-    points.ended[name] = fmt::format("task {}: no longer in the queue", task);
+    points.ended[name] = {task, "no longer in the queue"};
   } else if (ended(state->second)) {
-    points.ended[name] = fmt::format("task {}: {}", task, state->second);
+    points.ended[name] = {task, state->second};
+  } else if (!waits(state->second)) {
+    points.running.insert(name);
   } else {
-    (waits(state->second) ? points.queued : points.running).insert(name);
+    points.queued.insert(name);
+    const auto reason = states.reasons.find(task);
+    if (reason != states.reasons.end() && !is_usual(reason->second)) points.reasons[name] = reason->second;
   }
 }
 
@@ -300,8 +324,7 @@ class Submitter {
   // Hands over the job that writes the tables, after all tasks, also those that fail: their runs withhold
   // nobody's row, as with the other engines.
   std::string collect(Record& after) const {
-    std::vector<std::string> words = {"--job-name=weft-collect",
-                                      fmt::format("--output={}/slurm/collect_%j.out", absolute(folder_))};
+    std::vector<std::string> words = {"--job-name=weft-collect", output_option(folder_, "collect_%j.out")};
     words.insert(words.end(), options_.begin(), options_.end());
     words.insert(words.end(),
                  {"--cpus-per-task=1", "--dependency=afterany:" + joined_jobs(after.arrays, ':')});
@@ -320,7 +343,7 @@ class Submitter {
     Array& array = with.arrays.back();
     std::vector<std::string> words = {fmt::format("--array=0-{}", array.tasks - 1),
                                       fmt::format("--cpus-per-task={}", cores_), "--job-name=weft-sweep",
-                                      fmt::format("--output={}/slurm/%A_%a.out", absolute(folder_))};
+                                      output_option(folder_, "%A_%a.out")};
     words.insert(words.end(), options_.begin(), options_.end());
     words.push_back("--comment=" + mark_of(folder_, array));
     const fs::path list(folder_.path() + "/" + array.list);
@@ -351,9 +374,11 @@ bool uses_slurm(const std::string& folder) { return fs::exists(record(folder)); 
 
 void check_sbatch_option(const std::string& option) {
   const std::string text = with_dashes(option), name = text.substr(0, text.find('='));
-  for (const char* own : {"--array", "-a", "--parsable", "--wrap", "--test-only", "--wait", "-W", "--comment",
-                          "--clusters", "-M"}) {
-    if (name == own) {
+  for (const std::string_view own : {"--array", "-a", "--parsable", "--wrap", "--test-only", "--wait", "-W",
+                                     "--comment", "--clusters", "-M"}) {
+    // sbatch takes "-a0-1" and "--arr=0-1" for the same.
+    const bool is_short = own.size() == 2;
+    if (is_short ? text.starts_with(own) : name.size() > 2 && own.starts_with(name)) {
       throw InputError(fmt::format("--sbatch {}: a sweep does without, or sees to that itself", option));
     }
   }
@@ -366,6 +391,15 @@ SlurmPoints slurm_points(const Folder& folder) {
   States states = queue_states(folder, known.arrays);
   add_accounts(folder, known.arrays, states);
   return points_in(folder, known.arrays, states);
+}
+
+std::string last_words_of_task(const Folder& folder, const std::string& task) {
+  std::ifstream file(fmt::format("{}/slurm/{}.out", folder.path(), task), std::ios::binary);
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last;
 }
 
 Submission submit(const Folder& folder, const SlurmRequest& request) {

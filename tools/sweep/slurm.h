@@ -20,8 +20,13 @@ namespace weft::sweep {
 
 // Where the points are that were handed to Slurm and are not done.
 struct SlurmPoints {
-  std::set<std::string> queued, running;     // names
-  std::map<std::string, std::string> ended;  // name: "task 12_3: TIMEOUT", the state where it is known
+  struct Ended {
+    std::string task, state;  // "12_3", and "TIMEOUT", where that is known
+  };
+  std::set<std::string> queued, running;  // names
+  std::map<std::string, Ended> ended;     // by name
+  // Why it is queued, in Slurm's words, where that isn't only that others are served first; by name.
+  std::map<std::string, std::string> reasons;
 
   bool busy(const std::string& name) const { return queued.contains(name) || running.contains(name); }
   bool any_busy() const { return !queued.empty() || !running.empty(); }
@@ -47,6 +52,8 @@ void check_sbatch_option(const std::string& option);
 bool uses_slurm(const std::string& folder);
 // Asks squeue, and sacct where the cluster has one. Throws InputError where Slurm doesn't answer.
 SlurmPoints slurm_points(const Folder& folder);
+// What a task said last; "" for nothing.
+std::string last_words_of_task(const Folder& folder, const std::string& task);
 // Hands over what is neither done nor there already. Throws InputError where Slurm refuses that.
 Submission submit(const Folder& folder, const SlurmRequest& request);
 // The points of a task: line `task`, from 0 on, of a list. Throws InputError if there is none.

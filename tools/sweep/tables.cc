@@ -182,7 +182,11 @@ std::string summary_text(const Folder& folder) {
     std::string time = "not known";
     if (const std::optional<Estimate>& makespan = group.estimates[0]) {
       time = short_time(makespan->mean);
-      if (makespan->low) time += fmt::format(" +- {:.2g}%", 100 * *makespan->relative_width());
+      if (makespan->low && *makespan->relative_width() == 0) {
+        time += " with each seed";
+      } else if (makespan->low) {
+        time += fmt::format(" +- {:.2g}%", 100 * *makespan->relative_width());
+      }
     }
     text += fmt::format("  {}{}{} of {} runs\n", name.empty() ? "" : name + ": ",
                         time + (group.complete == group.seeds ? ", " : ", complete: "), group.complete,

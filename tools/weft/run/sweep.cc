@@ -10,8 +10,10 @@
 
 #include "sim/units/input_error.h"
 #include "sim/units/input_file.h"
+#include "sim/units/printable.h"
 #include "tools/sweep/groups.h"
 #include "tools/sweep/plan.h"
+#include "tools/sweep/remarks.h"
 #include "tools/sweep/slurm.h"
 #include "tools/sweep/tables.h"
 #include "tools/weft/cli/log.h"
@@ -168,8 +170,9 @@ bool add_seeds(Sweep& sweep, const sweep::Plan& plan, sweep::Folder& folder) {
     if (group.complete < group.seeds || !group.estimates[0]) continue;  // told at the end
     if (group.estimates[0]->relative_width().value_or(1) <= plan.until_ci) continue;
     if (group.seeds >= kMostSeeds) {
-      log::warn(fmt::format("{}: the interval is still wider than {:g}% after {} seeds",
-                            fmt::join(group.values, " "), 100 * plan.until_ci, group.seeds));
+      log::warn(fmt::format("{}{}the interval is still wider than {:g}% after {} seeds",
+                            fmt::join(group.values, " "), group.values.empty() ? "" : ": ",
+                            100 * plan.until_ci, group.seeds));
       continue;
     }
     std::uint64_t last = 0;
@@ -183,12 +186,21 @@ bool add_seeds(Sweep& sweep, const sweep::Plan& plan, sweep::Folder& folder) {
   return added;
 }
 
+// A sweep of thousands of runs may have as many things to say.
+void warn_of(const std::vector<std::string>& all) {
+  constexpr std::size_t kMostTold = 10;
+  for (std::size_t i = 0; i < std::min(all.size(), kMostTold); ++i) log::warn(printable(all[i]));
+  if (all.size() > kMostTold) log::warn(fmt::format("{} more like that", all.size() - kMostTold));
+}
+
 int finish(const sweep::Folder& folder, bool quiet) {
   sweep::write_tables(folder);
   if (!quiet) {
     print_text(
         fmt::format("{}  {}/sweep.csv, summary.csv, plot.svg\n", sweep::summary_text(folder), folder.path()));
   }
+  warn_of(sweep::warnings_of(folder));
+  warn_of(sweep::without_effect(folder));
   return report_failures(folder);
 }
 

@@ -9,6 +9,7 @@
 #include "sim/run/listed_jobs.h"
 #include "sim/run/simulation.h"
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 #include "tools/weft/cli/build_info.h"
 #include "tools/weft/cli/log.h"
 #include "tools/weft/cli/memory_limit.h"
@@ -28,7 +29,8 @@ std::string origin(const sim::Draft& draft, const sim::Registries& registries) {
   const std::string build = build_info();
   std::string text = fmt::format("# A point of weft sweep, by {}\n", build.substr(0, build.find('\n')));
   for (const std::string& file : sim::input_files(draft, registries)) {
-    text += sweep::input_line(file);  // where it is read it is told that it isn't there
+    check_input(file);  // before any run, rather than by each
+    text += sweep::input_line(file);
   }
   return text;
 }
@@ -107,7 +109,8 @@ int report_failures(const sweep::Folder& folder) {
     const std::optional<sweep::Result> result = folder.result(point);
     if (!result && ++not_done <= kMostTold) {
       const std::string words = folder.last_words(point);
-      log::error(fmt::format("{}: {}", point.name, words.empty() ? "it ended without results" : words));
+      const char* wordless = folder.begun(point) ? "it ended without results" : "it has not run";
+      log::error(fmt::format("{}: {}", point.name, words.empty() ? wordless : words));
     }
     if (result && !result->complete() && ++not_complete <= kMostTold) {
       log::error(fmt::format("{}: {}", point.name, result->outcome));

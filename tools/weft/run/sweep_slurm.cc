@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "sim/units/input_error.h"
+#include "sim/units/printable.h"
 #include "tools/sweep/runner.h"
 #include "tools/weft/cli/log.h"
 #include "tools/weft/cli/memory_limit.h"
@@ -84,11 +86,18 @@ std::string slurm_status(const sweep::Folder& folder) {
   std::string text =
       fmt::format("Slurm: {} queued, {} running, {} failed, {} not handed over\n", tasks.queued.size(),
                   tasks.running.size(), tasks.ended.size(), folder.open_points().size() - with_slurm);
+  std::map<std::string, std::size_t> reasons;
+  for (const auto& [name, reason] : tasks.reasons) ++reasons[reason];
+  for (const auto& [reason, runs] : reasons)
+    text += fmt::format("  {} queued: {}\n", runs, printable(reason));
   for (const sweep::Point* point : folder.open_points()) {
     const auto ended = tasks.ended.find(point->name);
     if (ended == tasks.ended.end()) continue;
-    const std::string words = folder.last_words(*point);
-    text += fmt::format("  {}: {}{}\n", point->name, ended->second, words.empty() ? "" : "; " + words);
+    const auto& [task, state] = ended->second;
+    std::string words = folder.last_words(*point);
+    // Where the task came to no end, its point may not even have begun.
+    if (words.empty()) words = printable(sweep::last_words_of_task(folder, task));
+    text += fmt::format("  {}: task {}: {}{}\n", point->name, task, state, words.empty() ? "" : "; " + words);
   }
   if (!tasks.ended.empty()) text += "the same command runs what failed again\n";
   return text;
