@@ -26,6 +26,8 @@ void add_topo_export(Command& parent) {
     const topologies::Topology topology = options->topology.build();
     const std::string lost = topologies::lost_facts(topology, format);
     if (!lost.empty()) log::warn("lost in " + format.name + ": " + lost);
+    const std::string words = options_when_read_back(options->topology.choice(), format);
+    if (!words.empty()) log::warn("read back, it runs as under its own name with " + words);
     options->output.write(ReadBy::kPrograms,
                           [&](topologies::TextSink& sink) { format.write(topology, sink); });
   });

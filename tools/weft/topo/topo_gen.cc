@@ -45,6 +45,10 @@ void add_topo_gen(Command& parent) {
       text += fmt::format("{:<15} {}, as {}\n", "written", options->path, format->name);
       const std::string lost = topologies::lost_facts(topology, *format);
       if (!lost.empty()) text += fmt::format("{:<15} {}\n", "lost in it", lost);
+      const std::string words = options_when_read_back(options->topology.choice(), *format);
+      if (!words.empty()) {
+        text += fmt::format("{:<15} read back, it runs as under its own name with {}\n", "", words);
+      }
     }
     std::fwrite(text.data(), 1, text.size(), stdout);
   });

@@ -12,10 +12,13 @@
 #include <string_view>
 
 #include "goal/file.h"
+#include "sim/fabrics/fabrics.h"
 #include "sim/results/report_tables.h"
 #include "sim/results/results_folder.h"
 #include "sim/units/input_error.h"
 #include "sim/units/printable.h"
+#include "topologies/composed.h"
+#include "topologies/recommended_routing.h"
 
 namespace weft::cli {
 namespace {
@@ -60,6 +63,17 @@ void FormatArgument::add_to(Command& command) {
 const topologies::Format& FormatArgument::choose(const std::string& path) const {
   if (given()) return topologies::find_format(name_);
   return path.empty() ? topologies::find_format("graphml") : topologies::format_of_file(path);
+}
+
+std::string options_when_read_back(const ModuleChoice& choice, const topologies::Format& format) {
+  const bool is_read = format.name == "graphml" || format.loses_shape;
+  const topologies::RecommendedRouting best =
+      topologies::recommended_routing(topologies::routed_family(choice));
+  constexpr const char* kFile = "graph_file";
+  const std::string other = topologies::recommended_routing(kFile).policy;
+  if (!is_read || choice.name == kFile || best.policy == other) return "";
+  return fmt::format("--fabric {} --routing {}", fabrics::default_fabric(choice.name, best.policy).name,
+                     best.policy);
 }
 
 nlohmann::json RunFolder::summary(const std::string& run) {

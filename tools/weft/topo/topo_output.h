@@ -41,6 +41,10 @@ class FormatArgument {
   std::string name_;
 };
 
+// With which options a network runs as it does under its family's name, where a file that is read back
+// doesn't tell what weft then takes by default; "": it needs none.
+std::string options_when_read_back(const ModuleChoice& choice, const topologies::Format& format);
+
 // A folder that `weft sim … -o` left.
 struct RunFolder {
   // Throw InputError that names the file if it is missing, damaged, or of a run without what is asked for.
