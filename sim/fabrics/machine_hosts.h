@@ -8,13 +8,12 @@ namespace weft::fabrics {
 
 // What machines of one kind have in common.
 struct HostCosts {
-  std::string_view o;                      // as hosts.o
-  std::string_view reduction_per_byte;     // as hosts.reduction_per_byte
-  std::string_view reduction_from_memory;  // as hosts.reduction_from_memory
-  std::string_view library;                // in words
-  std::string_view profile;                // of its collectives
-  std::string_view protocol;               // over that network, in short form
-  std::string_view source, doubt;          // whole sentences
+  // As the parameters of hosts with these names.
+  std::string_view o, O = "0", reduction_per_byte, reduction_from_memory = "0";
+  std::string_view library;        // in words
+  std::string_view profile;        // of its collectives
+  std::string_view protocol;       // over that network, in short form
+  std::string_view source, doubt;  // whole sentences
 };
 
 struct MachineHosts {

@@ -190,6 +190,7 @@ void follow_machine(Scenario& scenario, const goal::Program& program, std::vecto
       taken.push_back(fmt::format("hosts.{}={}", parameter, value));
   };
   cost("o", costs->o);
+  cost("O", costs->O);
   cost("reduction_per_byte", costs->reduction_per_byte);
   // Who gives the first means all vectors.
   if (!scenario.hosts.locations.contains("reduction_per_byte"))
