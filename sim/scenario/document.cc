@@ -254,6 +254,7 @@ void Document::apply_in(pb::Message& parent, std::string path, std::string_view 
     }
     const pb::Reflection& reflection = *message->GetReflection();
     if (!field->is_repeated()) {
+      keep_choice(*message, *field, path.substr(0, path.rfind('.')), setting);
       message = reflection.MutableMessage(message, field);
     } else if (const int there = reflection.FieldSize(*message, field); index < there) {
       message = reflection.MutableRepeatedMessage(message, field, index);
@@ -274,6 +275,21 @@ void Document::apply_in(pb::Message& parent, std::string path, std::string_view 
   apply_short_form(*message, path, setting);
 }
 
+// A setting may choose otherwise than the file, but not otherwise than another setting: which of the two
+// counts would be a matter of taste.
+void Document::keep_choice(const pb::Message& seam_message, const FieldDescriptor& field,
+                           const std::string& seam_path, const Setting& setting) const {
+  const pb::OneofDescriptor* choices = field.containing_oneof();
+  if (choices == nullptr) return;
+  const FieldDescriptor* chosen =
+      seam_message.GetReflection()->GetOneofFieldDescriptor(seam_message, choices);
+  if (chosen == nullptr || chosen == &field) return;
+  const auto place = locations_.find(seam_path + "." + chosen->name());
+  if (place == locations_.end() || !place->second.file.starts_with("--")) return;
+  throw InputError({.file = setting.flag}, fmt::format("{} is {} by {}: give one of the two", seam_path,
+                                                       chosen->name(), place->second.file));
+}
+
 void Document::apply_short_form(pb::Message& seam_message, const std::string& seam_path,
                                 const Setting& setting) {
   const SourceLocation where{.file = setting.flag};
@@ -285,6 +301,7 @@ void Document::apply_short_form(pb::Message& seam_message, const std::string& se
   }
   const FieldDescriptor* field = seam_message.GetDescriptor()->FindFieldByName(choice.name);
   if (field == nullptr) fail_unknown_field(*seam_message.GetDescriptor(), choice.name, where);
+  keep_choice(seam_message, *field, seam_path, setting);
   pb::Message& module = *seam_message.GetReflection()->MutableMessage(&seam_message, field);
   locations_[seam_path + "." + choice.name] = where;
   set_fields(module, seam_path + "." + choice.name + ".", where, std::move(choice.given));

@@ -28,6 +28,9 @@ class Document {
 
  private:
   // `path` is that of the seam's message: "topology", "job[0].traffic".
+  void keep_choice(const google::protobuf::Message& seam_message,
+                   const google::protobuf::FieldDescriptor& field, const std::string& seam_path,
+                   const Setting& setting) const;
   void apply_short_form(google::protobuf::Message& seam_message, const std::string& path,
                         const Setting& setting);
   void add_fault(const Setting& setting);

@@ -36,6 +36,7 @@ const std::map<std::string, Expected>& expected() {
       {"express_mesh:dims=5x4,gap=2", {0, 0}},
       {"flattened_butterfly:k=3,n=3", {9, 9}},  // k^(n-1) routers
       {"tofu:x=2,y=2,z=1", {0, 0}},
+      {"fugaku:shape=4x3x2", {0, 0}},
       {"tpu_torus:dims=4x4x4", {0, 0}},                  // one cube
       {"tpu_torus:dims=8x4x4", {0, 2}},                  // two cubes
       {"hammingmesh:a=2,b=2,x=3,y=4", {0, 12}},          // boards
