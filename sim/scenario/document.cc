@@ -275,8 +275,8 @@ void Document::apply_in(pb::Message& parent, std::string path, std::string_view 
   apply_short_form(*message, path, setting);
 }
 
-// A setting may choose otherwise than the file, but not otherwise than another setting: which of the two
-// counts would be a matter of taste.
+// A setting inside of a module may choose it against the file, but not against another setting: which of the
+// two counts would be a matter of taste. Who names the module anew, as a sweep does, means that.
 void Document::keep_choice(const pb::Message& seam_message, const FieldDescriptor& field,
                            const std::string& seam_path, const Setting& setting) const {
   const pb::OneofDescriptor* choices = field.containing_oneof();
@@ -301,7 +301,6 @@ void Document::apply_short_form(pb::Message& seam_message, const std::string& se
   }
   const FieldDescriptor* field = seam_message.GetDescriptor()->FindFieldByName(choice.name);
   if (field == nullptr) fail_unknown_field(*seam_message.GetDescriptor(), choice.name, where);
-  keep_choice(seam_message, *field, seam_path, setting);
   pb::Message& module = *seam_message.GetReflection()->MutableMessage(&seam_message, field);
   locations_[seam_path + "." + choice.name] = where;
   set_fields(module, seam_path + "." + choice.name + ".", where, std::move(choice.given));
