@@ -29,9 +29,8 @@ struct Counts {
   std::set<std::string> unknown_names;
 };
 
-// A collective of a group, as all its ranks know it.
-// Its group, sequence, operation and kind: in a job that hangs, ranks may have called different ones in its
-// place.
+// A collective as all ranks of its group know it: group, sequence, operation and kind. In a job that hangs
+// ranks may have called different kinds in one place.
 using CallKey = std::tuple<std::string, std::uint64_t, std::uint64_t, CollectiveKind>;
 
 // A recorder keeps the last calls only, and a hung job's ranks have come to different ones: only collectives
@@ -218,7 +217,7 @@ void report(const Counts& counts, PackInfo& info) {
        "info tells who waits).",
        counts.incomplete);
   note("calls_without_partner", Severity::kWarning,
-       "Collectives that some ranks' dumps lack, as a recorder keeps the last calls only a rank never "
+       "Collectives that some ranks' dumps lack, as a recorder keeps the last calls only, a rank never "
        "came to them, or it called another in their place (weft trace info tells which); they are left out.",
        counts.without_partner);
   note("kept_last_calls", Severity::kWarning,

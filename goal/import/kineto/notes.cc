@@ -43,8 +43,7 @@ constexpr Text kTexts[] = {
      "Calls of communication whose names say nothing to weft; the time they took counts as compute."},
     {KinetoNote::kUnfitSizes, "sizes_that_do_not_fit", Severity::kWarning,
      "Collectives whose ranks have equal shares, which don't add up to the whole, or all-to-alls whose "
-     "splits "
-     "don't divide it; the shares were taken."},
+     "splits don't divide it; the shares were taken."},
     {KinetoNote::kCallsWithoutKernel, "calls_without_kernel", Severity::kWarning,
      "Collectives and messages that were asked for and for which the profile has no kernel; they are left "
      "out."},
@@ -52,12 +51,10 @@ constexpr Text kTexts[] = {
      "Kernels that go on with a collective that another kernel began; the replay has it once."},
     {KinetoNote::kOtherCommunication, "communication_in_other_kernels", Severity::kWarning,
      "Kernels whose names say that they communicate without NCCL or RCCL, of which a profile tells neither "
-     "sizes "
-     "nor ranks; the time they took, waiting included, counts as compute."},
+     "sizes nor ranks; the time they took, waiting included, counts as compute."},
     {KinetoNote::kUnfitMessages, "messages_that_do_not_fit", Severity::kWarning,
      "Pairs of ranks whose messages, in order, are sent with other sizes than they are received with; each "
-     "side's were "
-     "taken."},
+     "side's were taken."},
     {KinetoNote::kUnknownTypes, "unknown_types", Severity::kWarning,
      "Calls on elements of a type that is not known; 4 bytes an element were taken."},
     {KinetoNote::kAssumedRoots, "assumed_roots", Severity::kInfo,
