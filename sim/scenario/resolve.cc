@@ -382,8 +382,7 @@ class Resolver {
         if (spec.name == "S" && is_ideal) spec.default_value = "1000TB";
         if (spec.name == "collective_S" && limits_rounds) spec.default_value = eager_limit_of_ideal();
         if (spec.name == "protocol" && !registries_.protocols.empty()) {
-          spec.default_value =
-              registries_.protocols[0].name + (sends_by_one_nic(scenario_) ? ":rails=1" : "");
+          spec.default_value = protocol_of_generated();
         }
       }
     }
@@ -409,6 +408,11 @@ class Resolver {
            choice.given.contains("eager_limit");
   }
 
+  // Nobody's. REQUIRES: there are protocols.
+  std::string protocol_of_generated() const {
+    return registries_.protocols[0].name + (sends_by_one_nic(scenario_) ? ":rails=1" : "");
+  }
+
   std::string eager_limit_of_ideal() const {
     if (registries_.protocols.empty()) return std::string(kByRules);
     const std::vector<ParameterSpec>& parameters = registries_.protocols[0].parameters;
@@ -432,7 +436,7 @@ class Resolver {
     const auto found = scenario_.hosts.given.find("protocol");
     if (found == scenario_.hosts.given.end() || registries_.protocols.empty()) return;
     std::string& text = found->second;
-    if (text == kByRules && is_generated()) text = registries_.protocols[0].name;
+    if (text == kByRules && is_generated()) text = protocol_of_generated();
     if (text == kByRules) return;
     ModuleChoice choice = read_short_form(text, hosts_location("protocol"));
     std::vector<std::string> known;

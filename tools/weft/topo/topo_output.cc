@@ -67,12 +67,12 @@ const topologies::Format& FormatArgument::choose(const std::string& path) const 
 
 std::string options_when_read_back(const ModuleChoice& choice, const topologies::Format& format) {
   const bool is_read = format.name == "graphml" || format.loses_shape;
-  const topologies::RecommendedRouting best =
-      topologies::recommended_routing(topologies::routed_family(choice));
+  const std::string family = topologies::routed_family(choice);
+  const topologies::RecommendedRouting best = topologies::recommended_routing(family);
   constexpr const char* kFile = "graph_file";
   const std::string other = topologies::recommended_routing(kFile).policy;
   if (!is_read || choice.name == kFile || best.policy == other) return "";
-  return fmt::format("--fabric {} --routing {}", fabrics::default_fabric(choice.name, best.policy).name,
+  return fmt::format("--fabric {} --routing {}", fabrics::default_fabric(family, best.policy).name,
                      best.policy);
 }
 
