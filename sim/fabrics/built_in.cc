@@ -240,8 +240,7 @@ Fabric tofu_d() {
                    .source = "Y. Ajima et al., The Tofu Interconnect D, CLUSTER 2018",
                    .parameters = {}},
           .doubts = {"Header bytes are such that 6.35 of a link's 6.8 GB/s are data, as measured; ACK bytes "
-                     "are guesses, "
-                     "and 200 ns in each NIC are from memory.",
+                     "are guesses, and 200 ns in each NIC are from memory.",
                      kCutThrough, kMessageRate, kSwitchLatency,
                      "Which packet goes first is not published: the oldest does here, as in Cray's tori."},
           .routing = {{.families = grid_families(), .policy = "dimension_order"},

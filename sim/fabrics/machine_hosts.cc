@@ -20,8 +20,7 @@ constexpr HostCosts kInfiniBand = {
         "Nothing was measured on JUPITER, the GPP and the DCGP partition: library and costs are taken from "
         "the others. Jobs on 128 nodes and more took up to twice the time a message that those on 32 did. "
         "Vectors of 64 MiB and more cost 0.3 (MareNostrum) to 0.46 ns a byte (Leonardo) in allreduces, and "
-        "0.6 to "
-        "0.9 in reduce-scatters, which copy them first.",
+        "0.6 to 0.9 in reduce-scatters, which copy them first.",
 };
 
 // libfabric's CXI provider goes over to rendezvous at 16 KiB. Rings of large blocks reach 7 of 24 GB/s.
@@ -36,13 +35,10 @@ constexpr HostCosts kSlingshot = {
         "Fitted to collectives measured on LUMI-G with Cray MPICH 8.1, HLC-Lab's pico; rendezvous from "
         "16 KiB on: libfabric, prov/cxi.",
     .doubt =
-        "Nothing was measured on LUMI-C, Alps and Frontier. Why processors' memory gets no more than 7 GB/s "
-        "out of a "
-        "node of LUMI-G isn't known: O is taken where NICs are at the GPUs, as on Frontier, too. Three jobs "
-        "on eight "
-        "nodes within 20 minutes differed by up to 58%; Cray MPICH has rules of its own beside MPICH's, "
-        "which are not "
-        "public.",
+        "Nothing was measured on LUMI-C, Alps and Frontier. Why processors' memory gets no more than 7 "
+        "GB/s out of a node of LUMI-G isn't known: O is taken where NICs are at the GPUs, as on Frontier, "
+        "too. Three jobs on eight nodes within 20 minutes differed by up to 58%; Cray MPICH has rules of "
+        "its own beside MPICH's, which are not public.",
 };
 
 constexpr HostCosts kSlingshotAtProcessors = [] {
@@ -59,13 +55,11 @@ constexpr HostCosts kTofu = {
     .protocol = "openmpi_ucx:rails=1",
     .source =
         "Fitted to collectives measured on Fugaku with FJMPI 4.0.1 (quiet: 90th percentiles are 1.04 of "
-        "10th), "
-        "one rank a node, HLC-Lab's pico.",
+        "10th), one rank a node, HLC-Lab's pico.",
     .doubt =
         "Profile and rendezvous are Open MPI's, from which Fujitsu's MPI was made: its own algorithms for "
-        "the torus, "
-        "which use up to six interfaces, are not public. Bytes of eager messages cost its hosts about 0.1 ns "
-        "more.",
+        "the torus, which use up to six interfaces, are not public. Bytes of eager messages cost its hosts "
+        "about 0.1 ns more.",
 };
 
 constexpr auto kMachines = std::to_array<MachineHosts>({

@@ -60,6 +60,7 @@ void Collectives::begin(std::uint32_t local, goal::OpIndex op) {
                                     .op = op,
                                     .number = call.tag,
                                     .comm = collective.comm,
+                                    .reduction = plan_.reductions[call.peer],
                                     .launched = after(engine_.now(), chosen->options.lane_costs.launch)}));
 }
 
@@ -346,8 +347,7 @@ Time Collectives::combine_duration(const ReplayTask& task) const {
   std::uint64_t bytes;
   const std::uint64_t data = goal::data_bytes(step.format, task.bytes);
   if (__builtin_mul_overflow(data, std::uint64_t{step.combine}, &bytes)) bytes = UINT64_MAX;
-  const ActiveCollective& active = with_.open.of_lane(task.lane);
-  return plan_.reductions[with_.ranks[active.local].view.op(active.op).peer].of(bytes);
+  return with_.open.of_lane(task.lane).reduction.of(bytes);
 }
 
 void Collectives::expect(std::uint32_t local, const Message& message, int look) const {

@@ -24,6 +24,7 @@ struct ActiveCollective {
   std::uint32_t number = 0, comm = 0;  // which collective it is on which communicator
   std::uint32_t first_lane = kNone, lanes = 0, lanes_left = 0;
   std::uint32_t lanes_of_channel = 0;  // 0: its messages take NICs as others do
+  TimePerByte reduction;               // cpu time to combine what is received
   Time launched;                       // lanes with processors of their own send nothing before
   std::uint32_t next = kNone;          // of the same rank, or in the free list
 };

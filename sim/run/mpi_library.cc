@@ -30,7 +30,7 @@ constexpr Transport kTransports[] = {
     {"mpich", "mpich_ofi", "mpich_ofi"},
 };
 
-// On which networks nothing passes by the system: those of TCP, and those too slow for NICs that do.
+// Do messages go through the operating system? On networks of TCP, and on those too slow for NICs of RDMA.
 bool has_sockets(const Scenario& scenario) {
   constexpr Bandwidth kLeastOfRdma = Bandwidth::gbps(10);
   if (scenario.topology.empty()) return false;
@@ -93,6 +93,13 @@ void follow_size(std::string& profile, std::vector<std::string>& remarks) {
       profile));
 }
 
+// Gives a parameter this value unless the user gave one, and tells whether that is another than it had.
+bool fill(ModuleChoice& choice, const char* parameter, std::string_view value) {
+  const auto found = choice.given.find(parameter);
+  if (found == choice.given.end() || choice.locations.contains(parameter)) return false;
+  return std::exchange(found->second, value) != value;
+}
+
 // GPUs send by themselves, into room that is there: what that takes, NCCL's profile says. Nothing that was
 // given is changed.
 void spare_hosts(Scenario& scenario, std::vector<std::string>& remarks) {
@@ -100,9 +107,7 @@ void spare_hosts(Scenario& scenario, std::vector<std::string>& remarks) {
   if (profile == scenario.collectives.given.end() || !is_nccl(profile->second)) return;
   std::vector<std::string> set;
   const auto spare = [&](const char* parameter, const char* value) {
-    const auto found = scenario.hosts.given.find(parameter);
-    if (found == scenario.hosts.given.end() || scenario.hosts.locations.contains(parameter)) return;
-    if (std::exchange(found->second, value) != value) set.push_back(fmt::format("{}={}", parameter, value));
+    if (fill(scenario.hosts, parameter, value)) set.push_back(fmt::format("{}={}", parameter, value));
   };
   spare("o", "0ns");
   spare("S", "1000TB");
@@ -172,40 +177,39 @@ const fabrics::HostCosts* costs_of_hosts(const Scenario& scenario, const goal::P
   return alike ? costs : nullptr;
 }
 
+void cost(Scenario& scenario, const char* parameter, std::string_view value,
+          std::vector<std::string>& taken) {
+  if (fill(scenario.hosts, parameter, value)) taken.push_back(fmt::format("hosts.{}={}", parameter, value));
+}
+
+void cost_of_reductions(Scenario& scenario, const fabrics::HostCosts& costs,
+                        std::vector<std::string>& taken) {
+  cost(scenario, "reduction_per_byte", costs.reduction_per_byte, taken);
+  // Who gives the first means all vectors.
+  if (!scenario.hosts.locations.contains("reduction_per_byte"))
+    cost(scenario, "reduction_from_memory", costs.reduction_from_memory, taken);
+}
+
 // The machine's own library goes over its network, and counts where the graph names none. What the user gave
 // stays.
 void follow_machine(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {
   const fabrics::HostCosts* const costs = costs_of_hosts(scenario, program);
   if (costs == nullptr) return;
   std::vector<std::string> taken;
-  const auto take = [&](ModuleChoice& choice, const char* parameter, std::string value) {
-    const auto found = choice.given.find(parameter);
-    if (found == choice.given.end() || choice.locations.contains(parameter)) return false;
-    const bool is_other = found->second != value;
-    found->second = std::move(value);
-    return is_other;
-  };
-  const auto cost = [&](const char* parameter, std::string_view value) {
-    if (take(scenario.hosts, parameter, std::string(value)))
-      taken.push_back(fmt::format("hosts.{}={}", parameter, value));
-  };
-  cost("o", costs->o);
-  cost("O", costs->O);
-  cost("reduction_per_byte", costs->reduction_per_byte);
-  // Who gives the first means all vectors.
-  if (!scenario.hosts.locations.contains("reduction_per_byte"))
-    cost("reduction_from_memory", costs->reduction_from_memory);
+  cost(scenario, "o", costs->o, taken);
+  cost(scenario, "O", costs->O, taken);
+  cost_of_reductions(scenario, *costs, taken);
   const goal::SelectionProfile* const library = goal::profile_of_library(program.metadata("mpi_library"));
   const bool is_other = !program.metadata("mpi_library").empty() &&
                         (library == nullptr || library->info.name != costs->profile);
   if (!is_other) {
     const ModuleChoice choice = parse_module_choice(std::string(costs->protocol));
     const auto info = std::ranges::find(protocols(), choice.name, &ModuleInfo::name);
-    if (take(scenario.hosts, "protocol", completed(*info, choice))) {
+    if (fill(scenario.hosts, "protocol", completed(*info, choice))) {
       taken.push_back(fmt::format("protocol {}", choice.name));
       // Generated traffic is eager only as long as nothing is known of a library.
-      take(scenario.hosts, "S", std::string(kByRules));
-      take(scenario.hosts, "collective_S", std::string(kByRules));
+      fill(scenario.hosts, "S", kByRules);
+      fill(scenario.hosts, "collective_S", kByRules);
     }
     if (std::string* const profile = left_to_graph(scenario.collectives, "profile");
         profile != nullptr && !program.facts().collectives.empty()) {
@@ -223,16 +227,10 @@ void follow_machine(Scenario& scenario, const goal::Program& program, std::vecto
 // Programs that were traced ran on processors.
 void follow_processors(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {
   if (program.metadata("mpi_library").empty() || !has_free_reductions(scenario, program)) return;
-  const fabrics::HostCosts& costs = fabrics::processor_costs();
-  scenario.hosts.given["reduction_per_byte"] = costs.reduction_per_byte;
-  std::string beyond;
-  if (!scenario.hosts.locations.contains("reduction_from_memory")) {
-    scenario.hosts.given["reduction_from_memory"] = costs.reduction_from_memory;
-    beyond = fmt::format(", hosts.reduction_from_memory={}", costs.reduction_from_memory);
-  }
-  remarks.push_back(fmt::format(
-      "hosts.reduction_per_byte={}{}, as processors of InfiniBand machines took to add up; 0 is for free",
-      costs.reduction_per_byte, beyond));
+  std::vector<std::string> taken;
+  cost_of_reductions(scenario, fabrics::processor_costs(), taken);
+  remarks.push_back(fmt::format("{}, as processors of InfiniBand machines took to add up; 0 is for free",
+                                fmt::join(taken, ", ")));
 }
 
 void follow(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {

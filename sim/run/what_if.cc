@@ -62,9 +62,7 @@ Scenario changed(const Scenario& resolved, const WhatIf& what_if) {
     scale(hosts_section(), scenario.hosts, name, what_if.compute);
     for (Job& job : scenario.jobs) scale(hosts_section(), job.hosts, name, what_if.compute, false);
   }
-  for (Job& job : scenario.jobs) {
-    job.compute_scale *= what_if.compute;
-  }
+  for (Job& job : scenario.jobs) job.compute_scale *= what_if.compute;
   put_in_one_partition(scenario);
   return scenario;
 }

@@ -40,18 +40,10 @@ bool is_known_to_have_none(const std::string& field) {
   return field == "threads" || field.starts_with("output.");
 }
 
-std::map<std::vector<std::string>, Digests> digests_of(const Folder& folder) {
-  std::map<std::vector<std::string>, Digests> digests;
-  for (const Point& point : folder.points()) {
-    const std::optional<Result> result = folder.result(point);
-    // One that did not come to its end has no digest of all that would have happened.
-    if (result && result->complete()) digests[point.values][point.seed] = result->digest;
-  }
-  return digests;
-}
+using DigestsByValues = std::map<std::vector<std::string>, Digests>;
 
 // Are all runs alike that differ in this field alone, and are there some?
-bool has_no_effect(const std::map<std::vector<std::string>, Digests>& digests, std::size_t field) {
+bool has_no_effect(const DigestsByValues& digests, std::size_t field) {
   std::map<std::pair<std::vector<std::string>, std::uint64_t>, std::string> first;
   bool compared = false;
   for (const auto& [values, by_seed] : digests) {
@@ -84,43 +76,44 @@ std::string name_of(const Folder& folder, const std::vector<std::string>& values
   return name;
 }
 
-}  // namespace
+// What runs say, each text once, with how many of them do.
+class Warnings {
+ public:
+  void add(const Result& result) {
+    ++runs_;
+    std::set<std::string> of_run;
+    for (const auto& each : result.summary.value("warnings", nlohmann::ordered_json::array())) {
+      if (!each.is_string()) continue;
+      const std::string text = each.get<std::string>(), key = without_numbers(text);
+      const auto [place, added] = numbers_.try_emplace(key, warnings_.size());
+      if (added) warnings_.push_back({.first = text});
+      Warning& warning = warnings_[place->second];
+      warning.differs = warning.differs || warning.first != text;
+      warning.runs += of_run.insert(key).second ? 1 : 0;
+    }
+  }
+  std::vector<std::string> told() {
+    std::ranges::stable_sort(warnings_, std::ranges::greater(), &Warning::runs);
+    std::vector<std::string> told;
+    for (const Warning& warning : warnings_) {
+      told.push_back(fmt::format("{} of {} runs: {}{}", warning.runs, runs_, warning.first,
+                                 warning.differs ? " (others with other numbers)" : ""));
+    }
+    return told;
+  }
 
-std::vector<std::string> warnings_of(const Folder& folder) {
+ private:
   struct Warning {
     std::string first;
     std::size_t runs = 0;
     bool differs = false;
   };
-  std::vector<Warning> warnings;
-  std::map<std::string, std::size_t> numbers;
-  std::size_t done = 0;
-  for (const Point& point : folder.points()) {
-    const std::optional<Result> result = folder.result(point);
-    if (!result) continue;
-    ++done;
-    std::set<std::string> of_run;
-    for (const auto& each : result->summary.value("warnings", nlohmann::ordered_json::array())) {
-      if (!each.is_string()) continue;
-      const std::string text = each.get<std::string>(), key = without_numbers(text);
-      const auto [place, added] = numbers.try_emplace(key, warnings.size());
-      if (added) warnings.push_back({.first = text});
-      Warning& warning = warnings[place->second];
-      warning.differs = warning.differs || warning.first != text;
-      warning.runs += of_run.insert(key).second ? 1 : 0;
-    }
-  }
-  std::ranges::stable_sort(warnings, std::ranges::greater(), &Warning::runs);
-  std::vector<std::string> told;
-  for (const Warning& warning : warnings) {
-    told.push_back(fmt::format("{} of {} runs: {}{}", warning.runs, done, warning.first,
-                               warning.differs ? " (others with other numbers)" : ""));
-  }
-  return told;
-}
+  std::vector<Warning> warnings_;
+  std::map<std::string, std::size_t> numbers_;  // of each, by its text without numbers
+  std::size_t runs_ = 0;
+};
 
-std::vector<std::string> without_effect(const Folder& folder) {
-  const auto digests = digests_of(folder);
+std::vector<std::string> without_effect(const Folder& folder, const DigestsByValues& digests) {
   std::vector<std::string> told;
   std::set<std::size_t> idle;  // fields
   for (std::size_t field = 0; field < folder.fields().size(); ++field) {
@@ -150,6 +143,21 @@ std::vector<std::string> without_effect(const Folder& folder) {
                     fmt::join(names, " and ")));
   }
   return told;
+}
+
+}  // namespace
+
+Remarks remarks_of(const Folder& folder) {
+  Warnings warnings;
+  DigestsByValues digests;
+  for (const Point& point : folder.points()) {
+    const std::optional<Result> result = folder.result(point);
+    if (!result) continue;
+    warnings.add(*result);
+    // One that did not come to its end has no digest of all that would have happened.
+    if (result->complete()) digests[point.values][point.seed] = result->digest;
+  }
+  return {.warnings = warnings.told(), .without_effect = without_effect(folder, digests)};
 }
 
 }  // namespace weft::sweep

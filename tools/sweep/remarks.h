@@ -8,13 +8,16 @@
 
 namespace weft::sweep {
 
-// What the runs warned of, the most frequent first, with how many of those that are done said it. Warnings
-// that differ in nothing but numbers are one.
-std::vector<std::string> warnings_of(const Folder& folder);
-
-// Fields and values that made no difference to time, by the digests of all events: results that are alike
-// because a setting had no effect look as if it had been found not to matter. Signals may differ, as marks do
-// that nobody heeds.
-std::vector<std::string> without_effect(const Folder& folder);
+struct Remarks {
+  // What the runs warned of, the most frequent first, with how many of those that are done said it. Warnings
+  // that differ in nothing but numbers are one.
+  std::vector<std::string> warnings;
+  // Fields and values that made no difference to time, by the digests of all events: results that are alike
+  // because a setting had no effect look as if it had been found not to matter. Signals may differ, as marks
+  // do that nobody heeds.
+  std::vector<std::string> without_effect;
+};
+// Reads each run's results once.
+Remarks remarks_of(const Folder& folder);
 
 }  // namespace weft::sweep

@@ -34,10 +34,10 @@ struct Record {
   bool collected = false;  // Was the job handed over that comes after all of them?
 };
 
-// By task, "12_3".
-struct States : std::map<std::string, std::string> {
-  std::map<std::string, std::string> reasons;  // why it waits, in Slurm's words
+struct State {
+  std::string name, reason = {};  // "PENDING", and why it waits, in Slurm's words
 };
+using States = std::map<std::string, State>;  // by task, "12_3"
 
 // ---- What is remembered ----
 
@@ -157,8 +157,7 @@ States queue_states(const Folder& folder, const std::vector<Array>& arrays) {
   std::istringstream lines(output.text);
   std::string job, task, state;
   for (std::string reason; lines >> job >> task >> state && std::getline(lines >> std::ws, reason);) {
-    states[job + "_" + task] = state;
-    states.reasons[job + "_" + task] = reason;
+    states[job + "_" + task] = {state, reason};
   }
   return states;
 }
@@ -173,7 +172,7 @@ void add_accounts(const Folder& folder, const std::vector<Array>& arrays, States
   for (std::string line; std::getline(lines, line);) {
     const std::size_t bar = line.find('|');
     if (bar == std::string::npos) continue;
-    states.try_emplace(line.substr(0, bar), line.substr(bar + 1, line.find(' ', bar) - bar - 1));
+    states.try_emplace(line.substr(0, bar), State{line.substr(bar + 1, line.find(' ', bar) - bar - 1)});
   }
 }
 
@@ -201,14 +200,13 @@ void place(const std::string& name, const std::string& task, const States& state
   const auto state = states.find(task);
   if (state == states.end()) {
     points.ended[name] = {task, "no longer in the queue"};
-  } else if (ended(state->second)) {
-    points.ended[name] = {task, state->second};
-  } else if (!waits(state->second)) {
+  } else if (ended(state->second.name)) {
+    points.ended[name] = {task, state->second.name};
+  } else if (!waits(state->second.name)) {
     points.running.insert(name);
   } else {
     points.queued.insert(name);
-    const auto reason = states.reasons.find(task);
-    if (reason != states.reasons.end() && !is_usual(reason->second)) points.reasons[name] = reason->second;
+    if (!is_usual(state->second.reason)) points.reasons[name] = state->second.reason;
   }
 }
 
@@ -362,7 +360,7 @@ class Submitter {
 std::vector<Array> live_arrays(std::vector<Array> arrays, const States& states) {
   std::erase_if(arrays, [&](const Array& array) {
     return std::ranges::none_of(states, [&](const auto& each) {
-      return each.first.starts_with(array.job + "_") && !ended(each.second);
+      return each.first.starts_with(array.job + "_") && !ended(each.second.name);
     });
   });
   return arrays;

@@ -58,9 +58,8 @@ void add_hosts(Topology& topology, Vertex router, std::uint32_t count, const Lin
   }
 }
 
-std::vector<ParameterSpec> with_forwarding_hosts(std::vector<ParameterSpec> own,
-                                                 const CablingDefaults& defaults) {
-  std::vector<ParameterSpec> all = with_cabling(std::move(own), defaults);
+std::vector<ParameterSpec> with_forwarding_hosts(std::vector<ParameterSpec> own) {
+  std::vector<ParameterSpec> all = with_cabling(std::move(own));
   for (ParameterSpec& spec : all) {
     if (spec.name == "host_link")
       spec.help = "Rate from a host to its own router; auto: all its ports together.";

@@ -46,8 +46,7 @@ void add_hosts(Topology& topology, Vertex router, std::uint32_t count, const Lin
 
 // As with_cabling(), for networks whose accelerators or servers forward messages of others. `host_link` then
 // is what joins a host to the router inside it.
-std::vector<ParameterSpec> with_forwarding_hosts(std::vector<ParameterSpec> own,
-                                                 const CablingDefaults& defaults = {});
+std::vector<ParameterSpec> with_forwarding_hosts(std::vector<ParameterSpec> own);
 // That link: without latency, and as fast as the router's `ports` together unless `host_link` is given.
 Link link_inside_host(const Parameters& parameters, const Cabling& cabling, std::uint32_t ports);
 

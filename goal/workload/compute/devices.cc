@@ -22,11 +22,10 @@ constexpr double kA100Step = 0.96, kH100Step = 0.87;
 // Likewise with PyTorch's own kernels: torchtitan's of 2024 (A100, H100) and 2025 (H200).
 constexpr double kA100Torch = 0.96, kH100Torch = 0.74, kH200Torch = 0.87;
 
-// As steps of llm-foundry (attn_impl: triton) grow with the sequence; see RESULTS.md.
 // FlashAttention-2 reaches a third of an H100's peak (J. Shah et al., FlashAttention-3, 2024), backward 1.7
 // times less than the third does.
 constexpr AttentionShares kA100Flash2 = {0.60, 0.52}, kH100Flash2 = {0.35, 0.28};
-
+// As steps of llm-foundry (attn_impl: triton) grow with the sequence; see RESULTS.md.
 constexpr AttentionShares kA100Triton = {0.54, 0.27}, kH100Triton = {0.28, 0.18};
 
 constexpr const char* kAttention =

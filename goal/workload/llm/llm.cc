@@ -244,19 +244,16 @@ std::vector<ParameterSpec> kernel_parameters() {
   return {
       {"attention", kText, "auto",
        "Attention's core: flash (fused, the device's fastest), flash2 (FlashAttention-2: slower on h100), "
-       "triton "
-       "(fused in Triton, 2022: slower), unfused (products, softmax and dropout apart); auto: flash, but "
-       "unfused "
-       "for models with dropout on a100, triton for mpt_*, flash2 for others with PyTorch's stack.",
+       "triton (fused in Triton, 2022: slower), unfused (products, softmax and dropout apart); auto: "
+       "flash, but unfused for models with dropout on a100, triton for mpt_*, flash2 for others with "
+       "PyTorch's stack.",
        one_of({"auto", "flash", "flash2", "triton", "unfused"})},
       {"stack", kText, "auto",
        "Whose kernels compute: transformer_engine (also megatron, nemo, and llm_foundry, whose steps are "
-       "alike): "
-       "NVIDIA's, fused; pytorch (also torchtitan): PyTorch's own, with FlashAttention-2, each operator "
-       "apart; "
-       "torch_compile: those fused by torch.compile, as pytorch is, too, with fp8 or tp_overlap; auto: "
-       "pytorch with "
-       "sharding=fsdp on a100, h100 and their kin but for mpt_*, else transformer_engine.",
+       "alike): NVIDIA's, fused; pytorch (also torchtitan): PyTorch's own, with FlashAttention-2, each "
+       "operator apart; torch_compile: those fused by torch.compile, as pytorch is, too, with fp8 or "
+       "tp_overlap; auto: pytorch with sharding=fsdp on a100, h100 and their kin but for mpt_*, else "
+       "transformer_engine.",
        one_of({"auto", "transformer_engine", "megatron", "nemo", "llm_foundry", "pytorch", "torchtitan",
                "torch_compile"})}};
 }

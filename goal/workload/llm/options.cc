@@ -459,14 +459,12 @@ std::string told_of_stack(const Parameters& parameters, const Training& training
   if (training.stack == Stack::kTransformerEngine) {
     return fmt::format(
         "sharding=fsdp on {} is taken to compute with the device's fastest kernels, as NVIDIA's; "
-        "stack=pytorch or "
-        "torch_compile if yours are PyTorch's own",
+        "stack=pytorch or torch_compile if yours are PyTorch's own",
         device);
   }
   return fmt::format(
       "sharding=fsdp on {} is taken to compute with PyTorch's own kernels{}, as torchtitan's published "
-      "steps; {}"
-      "stack=transformer_engine if yours are NVIDIA's (Megatron-LM, NeMo)",
+      "steps; {}stack=transformer_engine if yours are NVIDIA's (Megatron-LM, NeMo)",
       device, training.stack == Stack::kTorchCompile ? " and torch.compile" : "",
       training.stack == Stack::kTorchCompile ? "" : "stack=torch_compile if yours are compiled, ");
 }

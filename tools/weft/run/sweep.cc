@@ -199,8 +199,9 @@ int finish(const sweep::Folder& folder, bool quiet) {
     print_text(
         fmt::format("{}  {}/sweep.csv, summary.csv, plot.svg\n", sweep::summary_text(folder), folder.path()));
   }
-  warn_of(sweep::warnings_of(folder));
-  warn_of(sweep::without_effect(folder));
+  const sweep::Remarks remarks = sweep::remarks_of(folder);
+  warn_of(remarks.warnings);
+  warn_of(remarks.without_effect);
   return report_failures(folder);
 }
 
