@@ -239,6 +239,7 @@ TEST_CASE("on Slingshot a message goes through one NIC, whoever sends it") {
   CHECK(rails("slingshot") == 1);
   CHECK(rails("slingshot", kOpenMpi) == 1);
   CHECK(rails("slingshot", "", generated) == 1);
+  CHECK(rails("slingshot", "", generated + "hosts { protocol: \"auto\" }\n") == 1);
   CHECK(rails("infiniband") == 2);
   CHECK(rails("infiniband", kOpenMpi) == 2);
   CHECK(rails("infiniband", "", generated) == 2);
