@@ -12,7 +12,7 @@ from pathlib import Path
 
 WEFT = str(Path(sys.argv.pop(1)).resolve())
 PROGRAMS = {(program, mpi): str(Path(sys.argv.pop(1)).resolve())
-            for program in ("odd_calls", "own_layer") for mpi in ("openmpi", "mpich")}
+            for program in ("odd_calls", "own_layer", "mpip_layer") for mpi in ("openmpi", "mpich")}
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 RANKS = 4
@@ -20,6 +20,8 @@ SMALL, HALF, LARGE = 1000, 500000, 1000000
 # Sizes of the messages that each rank sends, beside one of SMALL.
 EXPECTED = {
     "at_finalize": [LARGE],
+    "at_last_call": [HALF],
+    "at_run_time_code": [HALF],
     "at_copy_and_free": [HALF, LARGE],
     "at_error": [HALF],
     "at_reduction": [500],
@@ -84,6 +86,14 @@ class OddCalls(unittest.TestCase):
                 # One exchange more is before them.
                 self.assertEqual(self.latencies, [81 * 2000, 81 * 20000])
 
+    def test_threads_in_turn(self):
+        """Two threads that hand each other the turn, each once at a time: an exchange follows the one before it."""
+        for mpi in self.installed():
+            with self.subTest(mpi):
+                said, _ = self.trace(mpi, 2, PROGRAMS["odd_calls", mpi], "in_turn")
+                self.assertEqual(said.count("done"), 2)
+                self.assertEqual(self.latencies, [41 * 2000, 41 * 20000])
+
     def test_persistent_collectives(self):
         """They are matched as they were made, not as they were started."""
         for mpi in self.installed():
@@ -129,11 +139,13 @@ class OddCalls(unittest.TestCase):
 
     def test_own_layer(self):
         for mpi in self.installed():
-            with self.subTest(mpi):
-                said, graph = self.trace(mpi, 2, PROGRAMS["own_layer", mpi])
-                self.assertEqual(sorted(re.findall(r"sum \d+, sends \d+", said)), ["sum 2, sends 0", "sum 2, sends 10"])
-                # What goes over the network is what the layer makes of it.
-                self.assertEqual(re.findall(r"send 64b to 1 tag (\d+)", graph), [str(1000 + i) for i in range(10)])
+            for program in ("own_layer", "mpip_layer"):
+                with self.subTest(mpi=mpi, program=program):
+                    said, graph = self.trace(mpi, 2, PROGRAMS[program, mpi])
+                    said = sorted(re.findall(r"sum \d+, sends \d+", said))
+                    self.assertEqual(said, ["sum 2, sends 0", "sum 2, sends 10"])
+                    # What goes over the network is what the layer makes of it.
+                    self.assertEqual(re.findall(r"send 64b to 1 tag (\d+)", graph), [str(1000 + i) for i in range(10)])
 
 
 if __name__ == "__main__":

@@ -5,9 +5,18 @@
 
 namespace weft::trace {
 
-// Does this address lie in the program, and not in the MPI library or what that has brought along? Slow at
-// first for each library of the process. For the Fortran bindings the program is taken, as they are called by
-// it alone.
-bool is_programs(const void* address);
+enum class Caller {
+  kLibrary,    // MPI, or what it has brought along
+  kByPointer,  // the same, but it has called a function by its pointer, as it does with those of the program
+  kProgram,
+};
+
+// Whoever a call returns to. Slow at first for each library of the process. For the Fortran bindings the
+// program is taken, as they are called by it alone.
+//
+// A function of the program's that ends in a call of MPI jumps there, when compiled with optimization: that
+// call then returns to the library that has called the function back. What the library itself calls of MPI,
+// it calls by name.
+Caller caller_at(const void* return_address);
 
 }  // namespace weft::trace

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tracer/mpi/real.h"
@@ -198,6 +199,13 @@ void tell_clocks(ClockMoment moment, FactSink sink, void* context) {
   snprintf(text, sizeof text, "%" PRId64 " %" PRIu64 " %" PRIu64, made.offset_ns, made.round_trip_ns,
            made.at_ns);
   sink(context, moment == ClockMoment::kBegin ? "clock_begin" : "clock_end", text);
+}
+
+std::uint64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec) +
+         clock_ahead_ns;
 }
 
 }  // namespace weft::trace

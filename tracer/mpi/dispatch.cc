@@ -52,20 +52,30 @@ int remember(dl_phdr_info* info, size_t, void* data) {
   auto* loaded = static_cast<Loaded*>(data);
   const char* slash = strrchr(info->dlpi_name, '/');
   const char* base = slash != nullptr ? slash + 1 : info->dlpi_name;
-  // libmpi.so.40, libmpich.so.12, libmpi_cray.so.12, libmpifort… too: what defines PMPI_Init is asked below.
+  // libmpi.so.40, libmpich.so.12, libmpi_cray.so.12, libmpifort or a tool's libmpiP.so too: what defines
+  // PMPI_Init is asked below.
   if (strncmp(base, "libmpi", 6) == 0 && loaded->count < kMaxLibraries) {
     loaded->names[loaded->count++] = info->dlpi_name;
   }
   return 0;
 }
 
-// The library that defines PMPI_Init; null if none is loaded.
+// The library that defines PMPI_Init itself, and isn't only linked to one that does: its functions are looked
+// up by this handle, and a layer of the program's own has others of these names.
+void* defines_init(const char* name) {
+  void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+  const void* init = library != nullptr ? weft_trace_dlsym(library, "PMPI_Init") : nullptr;
+  Dl_info of_init;
+  if (init == nullptr || dladdr(init, &of_init) == 0) return nullptr;
+  return dlopen(of_init.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+// Null if none is loaded.
 void* find_mpi() {
   static Loaded loaded;  // too large for a thread's stack; used once, under pthread_once
   dl_iterate_phdr(remember, &loaded);
   for (int i = 0; i < loaded.count; ++i) {
-    void* library = dlopen(loaded.names[i], RTLD_LAZY | RTLD_NOLOAD);
-    if (library != nullptr && weft_trace_dlsym(library, "PMPI_Init") != nullptr) return library;
+    if (void* library = defines_init(loaded.names[i])) return library;
   }
   return nullptr;
 }

@@ -299,13 +299,6 @@ const char* trace_directory() {
 
 }  // namespace
 
-std::uint64_t now_ns() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec) +
-         clock_ahead_ns;
-}
-
 std::uint64_t begin_thread() {
   const std::uint32_t number = this_thread();
   if (number == 0) return 0;
@@ -360,6 +353,8 @@ void open_trace(const Call& call, MPI_Group world) {
   if (!state.communicators.start(state.writer, world, !state.world)) return fail("MPI_COMM_WORLD");
   tell_machine("", &put_fact, nullptr);
   if (state.world && was_spawned()) put_fact(nullptr, "spawned", "1");
+  // Which of the lower levels it is doesn't matter: at none of them may two threads be in MPI at once.
+  if (!state.locking) put_fact(nullptr, "threads_take_turns", "1");
   tell_clocks(ClockMoment::kBegin, &put_fact, nullptr);
   commit();
   // A forked child has the same mapping, and must not write there.
@@ -393,6 +388,7 @@ void start_session(const Call& call, MPI_Session session) {
   // A session's level of threads is its own; and it may not be asked for without MPI_Init.
   state.locking = true;
   const bool locked = lock();
+  if (state.recording) put_fact(nullptr, "threads_take_turns", "0");
   const bool first = state.sessions++ == 0 && !state.world;
   MPI_Group world;
   const bool known =

@@ -210,6 +210,11 @@ void check_region(const MpiImportOptions& options, const Run& run, const fs::pat
                                    : fmt::format("there are: {}", fmt::join(run.regions, ", "))));
 }
 
+bool take_turns(const TraceReader& reader) {
+  const auto found = reader.facts().find("threads_take_turns");
+  return found != reader.facts().end() && found->second == "1";
+}
+
 void import_rank(const fs::path& path, const MpiImportOptions& options, CommunicatorTable& communicators,
                  OneSidedTraffic& traffic, GraphBuilder& builder, ImportNotes& notes, Run& run) {
   TraceReader reader(path.string());
@@ -238,6 +243,7 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
   while (reader.next(record)) {
     try {
       regions();
+      importer.threads_take_turns(take_turns(reader));
       importer.add(record, reader.communicators());
     } catch (const InputError& error) {
       throw InputError({path.string()}, fmt::format("call {}, {}: {}", reader.records(),

@@ -57,6 +57,8 @@ class RankImporter {
   void region(const TraceRegionEvent& event) { program_.region(event); }
   // A thread has ended, before the next call.
   void thread_ended(const TraceThreadEnd& end) { program_.thread_ended(end); }
+  // Can no two threads be in MPI at once, from now on?
+  void threads_take_turns(bool they_do) { program_.threads_take_turns(they_do); }
   // Ends the rank: hands its operations to the builder and calls its end_rank().
   void finish(GraphBuilder& builder);
 

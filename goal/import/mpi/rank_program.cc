@@ -67,11 +67,11 @@ RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
   const std::uint64_t passed =
       record.enter_ns > thread.last_leave_ns ? record.enter_ns - thread.last_leave_ns : 0;
   const trace::OffCore off = is_run_time ? trace::OffCore{} : off_in(passed, thread, record);
-  const bool joins = record.thread == 0 && !ended_.empty();
+  const bool joins = record.thread == 0 && has_ended_by(record.enter_ns);
   std::uint64_t not_compute = not_compute_ns(compute_times_, off);
   ThreadWaits::Wait wait;
   if (joins) {
-    if (compute_times_ == ComputeTimes::kAuto) not_compute += waited_for_ended(thread, off);
+    if (compute_times_ == ComputeTimes::kAuto) not_compute += waited_for_ended(thread, record.enter_ns, off);
   } else if (compute_times_ != ComputeTimes::kWall) {
     wait = waits_.of(record.thread, thread.last_leave_ns, record.enter_ns, off.asleep_ns);
     // With `cpu` none of the time that it slept is left to take this from.
@@ -98,7 +98,9 @@ RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
     notes_.add(Note::kPolls, record.polls);
     if (record.polls > 1) notes_.add(Note::kPollingNs, record.leave_ns - record.enter_ns - record.inside_ns);
   }
-  if (joins) join_ended(thread);
+  if (joins) join_ended(thread, record.enter_ns);
+  if (take_turns_ && wait.ns == 0) follow_last(thread, record);
+  last_thread_ = record.thread;
   thread.last_leave_ns = record.leave_ns;
   last_ns_ = std::max(last_ns_, ends_mpi(record.function) ? record.enter_ns : record.leave_ns);
   return thread;
@@ -119,6 +121,21 @@ std::uint64_t RankProgram::after_wait(Thread& thread, const TraceRecord& record,
   waits_for(wait.point.op, wait.point.op_on_start);
   waits_for(wait.point.joined, wait.point.joined_on_start);
   return after;
+}
+
+// The call of another thread before this one had been left before this could be made. What the thread
+// computed until then it may have done beside it.
+void RankProgram::follow_last(Thread& thread, const TraceRecord& record) {
+  if (last_thread_ == record.thread || last_thread_ >= threads_.size() || !is_inside()) return;
+  Thread& last = threads_[last_thread_];
+  if (!last.seen || last.last_leave_ns > record.enter_ns) return;
+  flush(last, static_cast<std::uint16_t>(last_thread_));
+  flush(thread, static_cast<std::uint16_t>(record.thread));
+  const auto waits_for = [&](const Before& before) {
+    if (before.op != kNone && before.op != thread.point.op) thread.joins.push_back(before);
+  };
+  waits_for(last.point);
+  for (const Before& before : last.joins) waits_for(before);
 }
 
 // Time outside of the region is no compute: what a thread did since its last call counts up to the end, and
@@ -198,21 +215,29 @@ std::size_t RankProgram::threads_at_once() const {
   return most;
 }
 
-// Thread 0 goes on, and has joined the threads that have ended: it does so once it has done what it did
-// meanwhile.
-void RankProgram::join_ended(Thread& thread) {
+// One that ends while thread 0 is in a call stands before that call, which can't have waited for it.
+bool RankProgram::has_ended_by(std::uint64_t at_ns) const {
+  return std::any_of(ended_.begin(), ended_.end(), [&](const Ended& ended) { return ended.end_ns <= at_ns; });
+}
+
+// Thread 0 goes on at `at_ns`, and has joined the threads that had ended: it does so once it has done what it
+// did meanwhile.
+void RankProgram::join_ended(Thread& thread, std::uint64_t at_ns) {
   flush(thread, 0);
-  for (const Ended& ended : ended_) {
+  std::erase_if(ended_, [&](const Ended& ended) {
+    if (ended.end_ns > at_ns) return false;
     thread.joins.insert(thread.joins.end(), ended.last.begin(), ended.last.end());
-  }
-  ended_.clear();
+    return true;
+  });
 }
 
 // In the gap before a call of thread 0, in which these threads have ended: how long it slept while they
 // lived, and what it took to begin and end them.
-std::uint64_t RankProgram::waited_for_ended(const Thread& thread, const trace::OffCore& off) const {
+std::uint64_t RankProgram::waited_for_ended(const Thread& thread, std::uint64_t at_ns,
+                                            const trace::OffCore& off) const {
   std::uint64_t first_ns = UINT64_MAX, end_ns = 0, threads = 0;
   for (const Ended& ended : ended_) {
+    if (ended.end_ns > at_ns) continue;
     threads += ended.threads;
     first_ns = std::min(first_ns, ended.after_ns);
     end_ns = std::max(end_ns, ended.end_ns);

@@ -52,6 +52,9 @@ class RankProgram {
   // it. With thread 0 the program has.
   void thread_ended(const TraceThreadEnd& end);
 
+  // Can no two of them be in MPI at once, from now on?
+  void threads_take_turns(bool they_do) { take_turns_ = they_do; }
+
   // Accounts for the time since the thread's last call.
   Thread& enter(const TraceRecord& record);
   // A call that no operation will stand for: what it takes is part of the time until the thread's next one.
@@ -125,8 +128,10 @@ class RankProgram {
 
   Thread& thread(std::uint32_t number);
   void program_ended(const TraceThreadEnd& end);
-  void join_ended(Thread& thread);
-  std::uint64_t waited_for_ended(const Thread& thread, const trace::OffCore& off) const;
+  void follow_last(Thread& thread, const TraceRecord& record);
+  bool has_ended_by(std::uint64_t at_ns) const;
+  void join_ended(Thread& thread, std::uint64_t at_ns);
+  std::uint64_t waited_for_ended(const Thread& thread, std::uint64_t at_ns, const trace::OffCore& off) const;
   bool follow_ended(Thread& thread, const TraceRecord& record, std::uint64_t since_ns);
   std::uint64_t after_wait(Thread& thread, const TraceRecord& record, const ThreadWaits::Wait& wait,
                            std::uint64_t gap);
@@ -145,7 +150,8 @@ class RankProgram {
   std::vector<MainPoint> main_points_;
   std::vector<Ended> ended_;
   ThreadWaits waits_;
-  bool initialized_ = false;
+  bool initialized_ = false, take_turns_ = false;
+  std::uint32_t last_thread_ = 0;  // that made a call
   std::uint64_t init_ns_ = 0, last_ns_ = 0;
   std::uint64_t inside_;  // how often the region was begun and not ended
   std::uint64_t region_begin_ns_ = 0, region_ns_ = 0;

@@ -4,9 +4,11 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #if defined(MPICH)
 #define BCAST_INIT MPI_Bcast_init
@@ -82,6 +84,46 @@ static void at_copy_and_free(void) {
   MPI_Comm_dup(first, &second);
   MPI_Comm_free(&second);
   MPI_Comm_free(&first);
+}
+
+/* Frees a communicator with an attribute whose function is to start the send of an exchange. */
+static void start_by(MPI_Comm_delete_attr_function* function) {
+  int key;
+  MPI_Comm comm;
+  MPI_Request sending, request;
+  MPI_Send_init(out, kHalf, MPI_BYTE, (rank + 1) % size, 25, MPI_COMM_WORLD, &sending);
+  MPI_Irecv(in, kHalf, MPI_BYTE, (rank + size - 1) % size, 25, MPI_COMM_WORLD, &request);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, function, &key, NULL);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_attr(comm, key, &sending);
+  MPI_Comm_free(&comm);
+  MPI_Wait(&sending, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&sending);
+}
+
+/* It is left with a jump to MPI_Start, which then returns to MPI. */
+__attribute__((optimize("optimize-sibling-calls"))) static int start_last(MPI_Comm comm, int key, void* value,
+                                                                          void* state) {
+  (void)comm, (void)key, (void)state;
+  return MPI_Start((MPI_Request*)value);
+}
+static void at_last_call(void) { start_by(start_last); }
+
+/* Its instructions are in no file: MPI_Start(value). */
+static void at_run_time_code(void) {
+  unsigned char code[] = {0x48, 0x83, 0xEC, 8,                   /* sub $8, %rsp */
+                          0x48, 0x89, 0xD7,                      /* mov %rdx, %rdi */
+                          0x48, 0xB8, 0,    0, 0, 0, 0, 0, 0, 0, /* mov $MPI_Start, %rax */
+                          0xFF, 0xD0,                            /* call *%rax */
+                          0x48, 0x83, 0xC4, 8,                   /* add $8, %rsp */
+                          0xC3};                                 /* ret */
+  void* const start = (void*)MPI_Start;
+  memcpy(code + 9, &start, sizeof start);
+  void* place = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (place == MAP_FAILED) abort();
+  memcpy(place, code, sizeof code);
+  start_by((MPI_Comm_delete_attr_function*)place);
 }
 
 static void at_error(void) {
@@ -190,6 +232,27 @@ static void steps(void) {
   }
 }
 
+/* Two threads, of which each waits until the other has made a call. */
+static sem_t turns[2];
+static void* take_turns(void* which) {
+  const int own = which != NULL;
+  for (int i = 0; i < 20; ++i) {
+    sem_wait(&turns[own]);
+    ring(kSmall, 26 + own);
+    sem_post(&turns[1 - own]);
+  }
+  return NULL;
+}
+static void in_turn(void) {
+  pthread_t threads[2];
+  sem_init(&turns[0], 0, 1);
+  sem_init(&turns[1], 0, 0);
+  for (int i = 0; i < 2; ++i) {
+    if (pthread_create(&threads[i], NULL, take_turns, i == 0 ? NULL : &turns[1]) != 0) abort();
+  }
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+}
+
 /* Made in one order by all, started in the other by some. */
 static void persistent(void) {
   MPI_Request requests[2];
@@ -253,6 +316,8 @@ static const struct {
 } kinds[] = {
     {"at_finalize", at_finalize},
     {"at_copy_and_free", at_copy_and_free},
+    {"at_last_call", at_last_call},
+    {"at_run_time_code", at_run_time_code},
     {"at_error", at_error},
     {"at_reduction", at_reduction},
     {"at_wait", at_wait},
@@ -262,6 +327,7 @@ static const struct {
     {"cancelled", cancelled},
     {"isendrecv", isendrecv},
     {"steps", steps},
+    {"in_turn", in_turn},
     {"persistent", persistent},
     {"made_in_any_order", made_in_any_order},
     {"spawn", spawn},
@@ -271,8 +337,10 @@ static const struct {
 int main(int count, char** arguments) {
   int provided;
   program = arguments[0];
-  const int several = strcmp(arguments[1], "steps") == 0;
-  MPI_Init_thread(&count, &arguments, several ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  const int level = strcmp(arguments[1], "steps") == 0     ? MPI_THREAD_MULTIPLE
+                    : strcmp(arguments[1], "in_turn") == 0 ? MPI_THREAD_SERIALIZED
+                                                           : MPI_THREAD_SINGLE;
+  MPI_Init_thread(&count, &arguments, level, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   ring(kSmall, 1);

@@ -1,5 +1,7 @@
 #include "goal/import/mpi/importer.h"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -182,6 +184,34 @@ TEST_CASE("what a rank computed until it ended the process is compute") {
   CHECK(rank.value(3) == 80'000);
   CHECK(info.metadata.at("traced_elapsed_ns") == "102000");
   CHECK(info.metadata.at("traced_part") == "from MPI_Init on");
+}
+
+TEST_CASE("a call that was under way when a thread ended did not wait for it") {
+  const auto graph_of = [](std::uint64_t thread_end_ns, bool take_turns) {
+    const Directory directory;
+    TraceFile file(0, 1);
+    if (take_turns) file.fact("threads_take_turns", "1");
+    file.init(1000).thread(1).send(2000, 3000, 0, 5, 8).thread_end(1, thread_end_ns);
+    file.thread(0)
+        .send(104'000, 109'000, 0, 6, 8)
+        .recv(109'000, 109'000, 0, 5, 8)
+        .recv(109'000, 109'000, 0, 6, 8);
+    file.end(trace::End::kExit).write(directory.path());
+    return import_mpi(directory.path());
+  };
+  const auto expected = [](const char* compute, const char* first, const char* second) {
+    return parse_text(fmt::format("num_ranks 1\nrank 0 {{\na: calc 1000 cpu 1\nb: send 8b to 0 tag 5 cpu 1\n"
+                                  "b requires a\nc: calc {}\nd: send 8b to 0 tag 6\nd requires c\n{}"
+                                  "e: recv 8b from 0 tag 5\ne requires d\n{}"
+                                  "f: recv 8b from 0 tag 6\nf requires e\n}}\n",
+                                  compute, first, second),
+                      "expected");
+  };
+  // 103 us, less 50 for beginning and ending the thread.
+  CHECK(graph_of(50'000, false) == expected("53000", "d requires b\n", ""));
+  CHECK(graph_of(105'000, false) == expected("103000", "", "e requires b\n"));
+  // It can't have begun before the other thread's send was left, though.
+  CHECK(graph_of(105'000, true) == expected("103000", "d requires b\n", "e requires b\n"));
 }
 
 TEST_CASE("a call that cannot be names the file and the call") {
