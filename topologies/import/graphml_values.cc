@@ -8,6 +8,7 @@
 #include "topologies/export/formats.h"
 #include "topologies/import/attributes.h"
 #include "topologies/import/lines.h"
+#include "topologies/import/meanings.h"
 #include "topologies/import/node_kinds.h"
 
 namespace weft::topologies {
@@ -76,11 +77,17 @@ void check_bare_latency(std::string_view text) {
 std::optional<NodeKind> foreign_kind(std::string_view name, std::string_view text) {
   constexpr std::array<std::string_view, 7> kNames = {"type",        "role",       "node_type", "nodetype",
                                                       "device_type", "devicetype", "class"};
-  const std::string of = lower_case(name), word = lower_case(text);
+  const std::string of = lower_case(name);
   if (std::find(kNames.begin(), kNames.end(), of) == kNames.end()) return std::nullopt;
-  if (word.size() > 1 && is_host_word(word)) return NodeKind::kHost;
-  if (word.size() > 1 && is_switch_word(word)) return NodeKind::kSwitch;
-  return std::nullopt;
+  // "compute node", "ToR switch": where two words tell, they have to tell the same.
+  std::optional<NodeKind> kind;
+  for (const std::string& word : words_of(text)) {
+    if (word.size() < 2 || (!is_host_word(word) && !is_switch_word(word))) continue;
+    const NodeKind told = is_host_word(word) ? NodeKind::kHost : NodeKind::kSwitch;
+    if (kind && *kind != told) return std::nullopt;
+    kind = told;
+  }
+  return kind;
 }
 
 std::optional<GraphField> graph_field(std::string_view name) {

@@ -24,6 +24,7 @@ constexpr std::string_view kFillers[] = {"side", "end", "endpoint"};
 constexpr std::string_view kNodes[] = {"device", "node",   "host",    "hostname", "switch",
                                        "system", "router", "chassis", "sysname",  "server"};
 constexpr std::string_view kPorts[] = {"port", "interface", "intf", "ifname", "iface", "termination", "nic"};
+constexpr std::string_view kTermination = "termination";
 constexpr std::string_view kNames[] = {"name", "id"};
 
 // What a column is, by its name.
@@ -46,8 +47,8 @@ int side_of(std::string_view word) {
   return is_one_of(kFirstSides, word) ? 1 : is_one_of(kSecondSides, word) ? 2 : 0;
 }
 
-// Takes the side out of the words: the first or the last of them, or the number behind a node's, as in
-// device1.
+// Takes the side out of the words: the first or the last of them, the number behind a node's, as in device1,
+// or the only one between others, as in Termination A Device.
 void take_side(std::vector<std::string>& words, Column& column) {
   if (words.empty()) return;
   if (const int side = side_of(words.front()); side != 0) {
@@ -69,6 +70,11 @@ void take_side(std::vector<std::string>& words, Column& column) {
     column.side = words.back().back() - '0';
     column.certainty = Certainty::kSome;
     words.back().pop_back();
+  } else if (std::count_if(words.begin(), words.end(), side_of) == 1) {
+    const auto side = std::find_if(words.begin(), words.end(), side_of);
+    column.side = side_of(*side);
+    column.certainty = Certainty::kSome;
+    words.erase(side);
   }
 }
 
@@ -81,13 +87,16 @@ Column column_of(const std::string& name) {
   if (column.side == 0) column.certainty = Certainty::kSome;
   if (column.side == 0 && words.empty()) return column;
   if (fillers > 0) column.certainty = std::max(column.certainty, Certainty::kSome);
-  std::size_t nodes = 0, ports = 0, names = 0;
+  std::size_t nodes = 0, ports = 0, names = 0, terminations = 0;
   for (const std::string& word : words) {
     nodes += is_one_of(kNodes, word);
-    ports += is_one_of(kPorts, word);
+    ports += word != kTermination && is_one_of(kPorts, word);
+    terminations += word == kTermination;
     names += is_one_of(kNames, word);
   }
-  if (nodes + ports + names != words.size()) return column;
+  if (nodes + ports + names + terminations != words.size()) return column;
+  // A termination is a port, and its device a node.
+  if (nodes == 0) ports += terminations;
   column.of_node = nodes > 0 && ports == 0;
   column.role = ports > 0 ? Role::kPort : nodes > 0 || words.empty() ? Role::kEnd : Role::kName;
   return column;
@@ -148,8 +157,7 @@ class Columns {
   // `Termination A` without a device is the node.
   std::optional<std::size_t> termination(int side) const {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (columns_[c].side == side && lower_case(names_[c]).find("termination") != std::string::npos)
-        return c;
+      if (columns_[c].side == side && lower_case(names_[c]).find(kTermination) != std::string::npos) return c;
     }
     return std::nullopt;
   }

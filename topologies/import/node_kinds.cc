@@ -19,10 +19,10 @@ namespace weft::topologies {
 namespace {
 
 // Words that names of hosts and of switches are made of, with a number: node0001, gpu-3, leaf0.
-constexpr std::array<std::string_view, 24> kHostWords = {
-    "h",      "host", "node",    "gpu",    "npu",    "tpu",     "xpu",         "cpu",
-    "server", "srv",  "compute", "worker", "client", "machine", "accelerator", "acc",
-    "n",      "nid",  "cn",      "dgx",    "hgx",    "pc",      "nic",         "endpoint"};
+constexpr std::array<std::string_view, 28> kHostWords = {
+    "h",       "host",   "node",   "gpu",      "npu",         "tpu",      "xpu", "cpu", "server", "srv",
+    "compute", "worker", "client", "machine",  "accelerator", "acc",      "n",   "nid", "cn",     "dgx",
+    "hgx",     "pc",     "nic",    "endpoint", "endhost",     "terminal", "hca", "vm"};
 constexpr std::array<std::string_view, 26> kSwitchWords = {
     "s",      "sw",     "switch", "swi",  "leaf",        "spine", "superspine", "tor", "core",
     "agg",    "edge",   "router", "rtr",  "aggregation", "root",  "pod",        "hub", "bridge",

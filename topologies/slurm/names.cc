@@ -27,6 +27,11 @@ std::vector<std::string> SlurmNames::expand(std::string_view hostlist) {
   std::vector<std::string> names = expand_hostlist(hostlist, kMostSlurmNames - listed_);
   for (const std::string& name : names) {
     check_characters(name);
+    if (name.find_first_of("*?{}") != std::string::npos) {
+      throw InputError(
+          fmt::format("'{}' is no name: ranges are written like tux[0-3], and patterns not at all",
+                      shortened_text(name)));
+    }
     // Words of slurm.conf's, which stand for its nodes, in any case.
     if (strcasecmp(name.c_str(), "ALL") != 0 && strcasecmp(name.c_str(), "DEFAULT") != 0) continue;
     throw InputError(fmt::format(

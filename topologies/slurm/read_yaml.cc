@@ -2,13 +2,16 @@
 #include <yaml.h>
 
 #include <algorithm>
+#include <map>
 #include <new>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sim/units/input_error.h"
+#include "topologies/import/lines.h"
 #include "topologies/slurm/configuration.h"
 #include "topologies/slurm/names.h"
 
@@ -39,10 +42,15 @@ class Document {
     if (yaml_parser_initialize(&parser) == 0) throw std::bad_alloc();
     yaml_parser_set_input_string(&parser, reinterpret_cast<const unsigned char*>(text.data()), text.size());
     const bool loaded = yaml_parser_load(&parser, &document_) != 0;
+    const std::int64_t second = loaded ? line_of_next(parser) : 0;
     const std::string problem = parser.problem == nullptr ? "this is no YAML" : parser.problem;
     const auto line = static_cast<std::int64_t>(parser.problem_mark.line) + 1;
     yaml_parser_delete(&parser);
     if (!loaded) throw InputError({.file = file, .line = line}, problem);
+    if (second == 0) return;
+    yaml_document_delete(&document_);
+    throw InputError({.file = file, .line = second},
+                     "more stands here, behind the first document; expected one");
   }
   ~Document() { yaml_document_delete(&document_); }
   Document(const Document&) = delete;
@@ -75,12 +83,18 @@ class Document {
                                                                  std::string_view what) {
     if (node->type != YAML_MAPPING_NODE) fail(node, fmt::format("{} must have keys and values", what));
     std::vector<std::pair<std::string, const yaml_node_t*>> all;
+    std::map<std::string, std::int64_t> lines;  // where each key was
     for (const yaml_node_pair_t* p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top; ++p) {
-      all.emplace_back(text(yaml_document_get_node(&document_, p->key), "a key"),
-                       yaml_document_get_node(&document_, p->value));
+      const yaml_node_t* key = yaml_document_get_node(&document_, p->key);
+      all.emplace_back(text(key, "a key"), yaml_document_get_node(&document_, p->value));
+      const auto [first, added] = lines.emplace(all.back().first, line_of(key));
+      if (added) continue;
+      fail(key, fmt::format("'{}' is given twice; the first is in line {}", shortened_text(first->first),
+                            first->second));
     }
     return all;
   }
+  // What `read` returns, with its errors, which have no place yet, at a node's line.
   template <typename Read>
   auto placed(const yaml_node_t* at, const Read& read) const -> decltype(read()) {
     try {
@@ -91,12 +105,31 @@ class Document {
   }
 
  private:
+  // Where the document behind the first begins, or what stands there in place of one; 0: nothing does.
+  static std::int64_t line_of_next(yaml_parser_t& parser) {
+    yaml_document_t next;
+    if (yaml_parser_load(&parser, &next) == 0) return static_cast<std::int64_t>(parser.problem_mark.line) + 1;
+    const std::int64_t line = yaml_document_get_root_node(&next) == nullptr
+                                  ? 0
+                                  : static_cast<std::int64_t>(next.start_mark.line) + 1;
+    yaml_document_delete(&next);
+    return line;
+  }
+
   std::string file_;
   yaml_document_t document_ = {};
 };
 
-bool is_true(std::string_view text) {
-  return text == "true" || text == "True" || text == "TRUE" || text == "yes" || text == "Yes" || text == "on";
+// YAML's words for true and false.
+std::optional<bool> truth_of(std::string_view text) {
+  const std::string word = lower_case(text);
+  for (const char* yes : {"true", "yes", "on", "y"}) {
+    if (word == yes) return true;
+  }
+  for (const char* no : {"false", "no", "off", "n"}) {
+    if (word == no) return false;
+  }
+  return std::nullopt;
 }
 
 class YamlReader {
@@ -104,8 +137,14 @@ class YamlReader {
   YamlReader(std::string_view text, const std::string& file) : document_(text, file) { read_.file = file; }
 
   SlurmTopology read(const std::string& which) {
+    std::string kind;
     for (const auto& [key, value] : document_.fields(choose(which), "a topology")) {
       if (key == "topology" || key == "cluster_default") continue;
+      if (!kind.empty()) {
+        document_.fail(value, fmt::format("a topology is of one kind, but this one has '{}' and '{}'",
+                                          shortened_text(kind), shortened_text(key)));
+      }
+      kind = key;
       if (key == "tree") {
         read_tree(value);
       } else if (key == "block") {
@@ -120,27 +159,47 @@ class YamlReader {
   }
 
  private:
+  // Which of the topologies is read. Names are given once, and so is a default, unless a name says more.
   const yaml_node_t* choose(const std::string& which) {
     const std::vector<const yaml_node_t*> all = document_.items(document_.root(), "topology.yaml");
+    const yaml_node_t* named = nullptr;
+    const yaml_node_t* by_default = nullptr;
+    std::map<std::string, std::int64_t> lines;  // where each name is
     std::string known;
-    const yaml_node_t* first_default = nullptr;
     for (const yaml_node_t* each : all) {
       for (const auto& [key, value] : document_.fields(each, "a topology")) {
         if (key == "topology") {
           const std::string name = document_.text(value, key);
-          if (name == which) return each;
+          if (const auto [first, added] = lines.emplace(name, Document::line_of(value)); !added) {
+            document_.fail(value, fmt::format("a second topology is called '{}'; the first is in line {}",
+                                              shortened_text(name), first->second));
+          }
+          if (name == which) named = each;
           known += (known.empty() ? "" : ", ") + shortened_text(name);
         }
-        const bool is_default = key == "cluster_default" && is_true(document_.text(value, key));
-        if (is_default && first_default == nullptr) first_default = each;
+        if (key != "cluster_default" || !is_default(value)) continue;
+        if (by_default != nullptr && which == "auto") {
+          document_.fail(value, fmt::format("a second topology has cluster_default; the first is in line {}. "
+                                            "topology=NAME says which to read",
+                                            Document::line_of(by_default)));
+        }
+        by_default = each;
       }
     }
     if (all.empty()) document_.fail(document_.root(), "topology.yaml lists no topology");
+    if (named != nullptr) return named;
     if (which != "auto") {
       document_.fail(document_.root(),
                      fmt::format("there is no topology '{}'; known: {}", which, shortened_text(known)));
     }
-    return first_default == nullptr ? all[0] : first_default;
+    return by_default == nullptr ? all[0] : by_default;
+  }
+
+  bool is_default(const yaml_node_t* value) const {
+    const std::string text = document_.text(value, "cluster_default");
+    if (const std::optional<bool> is = truth_of(text)) return *is;
+    document_.fail(
+        value, fmt::format("cluster_default is '{}', but it must be true or false", shortened_text(text)));
   }
 
   void unknown(const std::string& key, const yaml_node_t* at) {
@@ -150,7 +209,8 @@ class YamlReader {
   }
 
   std::vector<std::string> names(const yaml_node_t* value, const std::string& key) {
-    return document_.placed(value, [&] { return names_.expand(document_.text(value, key)); });
+    const std::string text = document_.text(value, key);
+    return document_.placed(value, [&] { return names_.expand(text); });
   }
 
   // A switch or block: `own` is the key of its name.
@@ -189,8 +249,9 @@ class YamlReader {
       } else if (key == "block_sizes") {
         read_.block_sizes_line = Document::line_of(value);
         for (const yaml_node_t* each : document_.items(value, key)) {
-          read_.block_sizes.push_back(document_.placed(
-              each, [&] { return positive_number("block_sizes", document_.text(each, "a block size")); }));
+          const std::string size = document_.text(each, "a block size");
+          read_.block_sizes.push_back(
+              document_.placed(each, [&] { return positive_number("block_sizes", size); }));
         }
       } else {
         unknown(key, value);

@@ -47,8 +47,6 @@ std::optional<std::int64_t> integer_of(const pb::AttributeProto& attribute) {
       return attribute.sfixed32_val();
     case pb::AttributeProto::kSfixed64Val:
       return attribute.sfixed64_val();
-    case pb::AttributeProto::kBoolVal:
-      return attribute.bool_val() ? 1 : 0;
     case pb::AttributeProto::kDoubleVal:
       return whole_number(attribute.double_val());
     case pb::AttributeProto::kFloatVal:
@@ -77,6 +75,7 @@ std::optional<std::int64_t> integer_if_set(const pb::AttributeProto& attribute) 
 }
 
 std::optional<bool> boolean_if_set(const pb::AttributeProto& attribute) {
+  if (attribute.value_case() == pb::AttributeProto::kBoolVal) return attribute.bool_val();
   if (attribute.value_case() == pb::AttributeProto::kStringVal) {
     const std::string& text = attribute.string_val();
     if (text == "true" || text == "True") return true;
@@ -115,8 +114,18 @@ std::uint64_t nanoseconds(std::uint64_t micros, const SourceLocation& where) {
   return micros * 1000;
 }
 
+// Another kind of list than ours, or none, is not taken for an empty one.
 std::vector<std::uint64_t> list_of(const pb::AttributeProto& attribute) {
+  const bool is_set = attribute.value_case() != pb::AttributeProto::VALUE_NOT_SET;
+  if (is_set && !attribute.has_uint64_list()) fail(attribute, "a uint64_list");
   return {attribute.uint64_list().values().begin(), attribute.uint64_list().values().end()};
+}
+
+bool involves_part(const pb::AttributeProto& attribute) {
+  const bool is_set = attribute.value_case() != pb::AttributeProto::VALUE_NOT_SET;
+  if (is_set && !attribute.has_bool_list()) fail(attribute, "a bool_list");
+  const auto& dimensions = attribute.bool_list().values();
+  return std::any_of(dimensions.begin(), dimensions.end(), [](bool in) { return !in; });
 }
 
 // STAGE's files of older kinds have comm_group.
@@ -143,15 +152,12 @@ void take_attribute(const pb::AttributeProto& attribute, ChakraNode& node) {
                    : number()                                               ? std::to_string(*number())
                                                                             : "";
   }
-  if (name == "involved_dim") {
-    const auto& dimensions = attribute.bool_list().values();
-    node.involves_part = std::any_of(dimensions.begin(), dimensions.end(), [](bool in) { return !in; });
-  }
+  if (name == "involved_dim") node.involves_part = involves_part(attribute);
   if (name == "duration_nanos") {
     if (const auto ns = integer_if_set(attribute)) node.ns = not_negative(*ns, name);
   }
-  if (name == "synchronous") node.synchronous = attribute.bool_val();
-  if (name == "v_form") node.v_form = attribute.bool_val();
+  if (name == "synchronous") node.synchronous = boolean_if_set(attribute).value_or(false);
+  if (name == "v_form") node.v_form = boolean_if_set(attribute).value_or(false);
   if (name == "counts") node.counts = list_of(attribute);
   if (name == "receive_counts") node.receive_counts = list_of(attribute);
   if (name == "start_deps") node.start_deps = list_of(attribute);
@@ -171,6 +177,27 @@ void count(Unread* unread, std::string_view name) {
   if (unread != nullptr) count_unread(*unread, name);
 }
 
+[[noreturn]] void fail_twice(std::string_view name) {
+  throw InputError(fmt::format("'{}' is given twice, with two values", name));
+}
+
+// Attributes of one node that are read: a name that comes again must have the same value.
+class ReadAttributes {
+ public:
+  void take(const pb::AttributeProto& attribute, ChakraNode& node) {
+    for (const pb::AttributeProto& before : read_) {
+      if (before.name() != attribute.name()) continue;
+      if (before.SerializeAsString() == attribute.SerializeAsString()) return;
+      fail_twice(attribute.name());
+    }
+    take_attribute(attribute, node);
+    read_.push_back(attribute);
+  }
+
+ private:
+  std::vector<pb::AttributeProto> read_;
+};
+
 ChakraNode from_message(const pb::Node& message, const SourceLocation& where, Unread* unread) {
   ChakraNode node;
   node.id = message.id();
@@ -179,13 +206,14 @@ ChakraNode from_message(const pb::Node& message, const SourceLocation& where, Un
   node.ctrl_deps.assign(message.ctrl_deps().begin(), message.ctrl_deps().end());
   node.data_deps.assign(message.data_deps().begin(), message.data_deps().end());
   node.ns = nanoseconds(message.duration_micros(), where);
+  ReadAttributes attributes;
   for (const pb::AttributeProto& attribute : message.attr()) {
     if (!is_read(node, attribute.name())) {
       count(unread, attribute.name());
       continue;
     }
     try {
-      take_attribute(attribute, node);
+      attributes.take(attribute, node);
     } catch (const InputError& error) {
       throw InputError(where, fmt::format("node {}: {}", node.id, error.what()));
     }
@@ -342,6 +370,7 @@ void take_integer(JsonValue member, ChakraNode& node, std::optional<std::int64_t
 
 // [{"name": "comm_size", "int64_val": 8}, …], as protobuf's form has attributes.
 void take_attributes(JsonValue list, ChakraNode& node, Unread* unread) {
+  ReadAttributes attributes;
   for (const JsonValue item : list.items()) {
     const std::string_view name = item["name"].text();
     if (!is_read(node, name)) {
@@ -361,17 +390,45 @@ void take_attributes(JsonValue list, ChakraNode& node, Unread* unread) {
     if (attribute.value_case() == pb::AttributeProto::VALUE_NOT_SET) {
       count(unread, name);
     } else {
-      take_attribute(attribute, node);
+      attributes.take(attribute, node);
     }
   }
+}
+
+void expect_list(JsonValue member, const SourceLocation& where) {
+  if (member.is_array() || member.kind() == JsonKind::kNull) return;
+  throw InputError(where, fmt::format("'{}' is no list", member.key()));
+}
+
+// A member that is read: its name in lower case without underscores, and its value.
+using ReadMember = std::pair<std::string, JsonValue>;
+
+// Members with readers of their own.
+bool is_member(std::string_view name) {
+  constexpr std::array<std::string_view, 11> kMembers = {
+      "id",      "name",           "nodetype", "type",   "ctrldeps",   "datadeps",
+      "runtime", "durationmicros", "iscpuop",  "pgname", "involveddim"};
+  return std::find(kMembers.begin(), kMembers.end(), name) != kMembers.end();
+}
+
+// A name that comes again must have the same value; a list can't come again. Both names of a time are one.
+void check_once(std::vector<ReadMember>& read, std::string name, JsonValue member) {
+  if (name == "runtime") name = "durationmicros";
+  for (const auto& [before, value] : read) {
+    const bool same = value.kind() == member.kind() && value.text() == member.text();
+    if (before == name && (!same || value.is_array() || value.is_object())) fail_twice(member.key());
+  }
+  read.emplace_back(std::move(name), member);
 }
 
 // Names of members differ between producers in case and underscores.
 ChakraNode from_json(JsonValue value, const SourceLocation& where, Unread* unread) {
   ChakraNode node;
   bool has_id = false;
+  std::vector<ReadMember> read;
   for (const JsonValue member : value.items()) {
     const std::string name = lower(member.key());
+    if (is_member(name) || integer_field(node, member.key()) != nullptr) check_once(read, name, member);
     if (name == "id") {
       has_id = true;
       node.id = member.unsigned_or(0);
@@ -382,6 +439,7 @@ ChakraNode from_json(JsonValue value, const SourceLocation& where, Unread* unrea
     } else if (name == "attr" && member.is_array()) {
       take_attributes(member, node, unread);
     } else if (name == "ctrldeps" || name == "datadeps") {
+      expect_list(member, where);
       take_deps(member, name == "ctrldeps" ? node.ctrl_deps : node.data_deps, where);
     } else if (name == "runtime" || name == "durationmicros") {
       const auto ns =
@@ -397,6 +455,7 @@ ChakraNode from_json(JsonValue value, const SourceLocation& where, Unread* unrea
     } else if (name == "pgname" || name == "commgroup") {
       node.pg_name = member.text();
     } else if (name == "involveddim") {
+      expect_list(member, where);
       for (const JsonValue in : member.items()) node.involves_part |= !in.boolean_or(true);
     } else if (std::optional<std::int64_t>* field = integer_field(node, member.key())) {
       take_integer(member, node, *field);

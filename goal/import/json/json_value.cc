@@ -96,11 +96,7 @@ std::string_view JsonValue::text() const {
   return std::string_view(tree_->text).substr(node.text, node.text_size);
 }
 
-std::optional<std::int64_t> JsonValue::integer() const {
-  if (kind() == JsonKind::kTrue) return 1;
-  if (kind() == JsonKind::kFalse) return 0;
-  return whole_number(text());
-}
+std::optional<std::int64_t> JsonValue::integer() const { return whole_number(text()); }
 
 std::optional<std::uint64_t> JsonValue::unsigned_integer() const {
   return parse_whole<std::uint64_t>(text());

@@ -137,6 +137,17 @@ SimaiCollective parse_collective(LineReader& lines, const char* of) {
   return made;
 }
 
+// What a file says of collectives that there are not.
+void count_unused(const SimaiLayer& layer, Unread& unread) {
+  bool any = false;
+  for (const SimaiPass* pass : {&layer.forward, &layer.input_gradients, &layer.weight_gradients}) {
+    const SimaiCollective& collective = pass->collective;
+    any = any || !collective.empty();
+    if (collective.empty() && collective.bytes > 0) count_unread(unread, "bytes of NONE");
+  }
+  if (!any && layer.update_ns > 0) count_unread(unread, "update time without a collective");
+}
+
 SimaiPass parse_pass(LineReader& lines, const char* name) {
   SimaiPass pass;
   pass.ns = lines.next_word().whole(fmt::format("nanoseconds of {}", name), 0, kMostNs);
@@ -164,6 +175,7 @@ SimaiLayer parse_layer(LineReader& lines, SimaiWorkload& workload) {
     layer.loop = *loop;
   }
   lines.expect_end_of_line("a layer's time of update");
+  count_unused(layer, workload.unread);
   return layer;
 }
 

@@ -368,6 +368,38 @@ TEST_CASE("what is a host: by pattern, by names, by degree, and said") {
   CHECK(typed.switches() == 1);
 }
 
+TEST_CASE("what is a host: the words of a node's type or role") {
+  const auto hosts = [](const std::string& role) {
+    std::string nodes;
+    for (const char* id : {"a", "b"}) {
+      nodes += std::string("<node id=\"") + id + "\"><data key=\"r\">" + role + "</data></node>";
+    }
+    return read_text(
+        "roles.graphml",
+        "<graphml><key id=\"r\" for=\"node\" attr.name=\"role\"/><graph edgedefault=\"undirected\">" + nodes +
+            "<node id=\"c\"><data key=\"r\">switch</data></node><edge source=\"a\" target=\"c\"/>"
+            "<edge source=\"b\" target=\"c\"/></graph></graphml>");
+  };
+  for (const char* role : {"server", "compute node", "GPU server", "end-host", "Endhost", "HCA", "vm",
+                           "terminal", "ComputeNode", "compute_node"}) {
+    INFO(role);
+    CHECK(hosts(role).hosts() == 2);
+    CHECK(hosts(role).switches() == 1);
+    CHECK(hosts(role).unread().empty());
+  }
+  for (const char* role : {"ToR switch", "Leaf", "core router", "NVSwitch"}) {
+    INFO(role);
+    CHECK(hosts(role).switches() == 3);
+    CHECK(hosts(role).unread().empty());
+  }
+  // Words that tell both, or nothing, are not read, which is told.
+  for (const char* role : {"core node", "patch panel"}) {
+    INFO(role);
+    CHECK(hosts(role).switches() == 3);
+    CHECK(hosts(role).unread().size() == 1);
+  }
+}
+
 TEST_CASE("edge lists: numbers in names are numbers of nodes") {
   const Topology plain = read_text("numbers", "10 2\n2 1\n1 10\n");
   CHECK(plain.node(plain.switch_at(0)).name == "1");

@@ -209,6 +209,47 @@ TEST_CASE("slurm: topology.yaml is the network of the same topology.conf") {
   CHECK_THROWS_WITH(read(kTree, ",topology=a"), Contains("it is for topology.yaml"));
 }
 
+TEST_CASE("slurm: what topology.yaml says twice is refused, so that nothing is passed over") {
+  const auto yaml = [](const std::string& text, const std::string& more = "") {
+    return make("slurm:file=" + write_file("topology.yaml", text) + more);
+  };
+  const auto tree = [](const std::string& name, const std::string& nodes, const std::string& more = "") {
+    return "- topology: " + name + "\n" + more +
+           "  tree:\n    switches:\n    - switch: s\n      nodes: " + nodes + "\n";
+  };
+  const std::string one = tree("a", "n[1-3]");
+  const auto check = [&](const std::string& text, const std::string& message, const char* more = "") {
+    INFO(text);
+    CHECK_THROWS_WITH(yaml(text, more), Contains(message));
+  };
+  check(one + "      nodes: n[4-9]\n", "topology.yaml:6: 'nodes' is given twice; the first is in line 5");
+  check(one + "  tree: {switches: [{switch: t, nodes: n4}]}\n", "topology.yaml:6: 'tree' is given twice");
+  check(one + "  block: {block_sizes: [3], blocks: [{block: b, nodes: n4}]}\n",
+        "topology.yaml:6: a topology is of one kind, but this one has 'tree' and 'block'");
+  check(one + "---\n" + tree("b", "n[1-9]"), "topology.yaml:6: more stands here, behind the first document");
+  check(one + "--- {\n", "topology.yaml:7: more stands here");
+  CHECK(yaml("---\n" + one + "...\n# the end\n").hosts() == 3);
+  check(one + tree("a", "n[1-9]"),
+        "topology.yaml:6: a second topology is called 'a'; the first is in line 1");
+  const std::string is_default = "  cluster_default: true\n";
+  const std::string two = tree("a", "n[1-3]", is_default) + tree("b", "n[1-9]", is_default);
+  check(two, "topology.yaml:8: a second topology has cluster_default; the first is in line 1");
+  CHECK(yaml(two, ",topology=b").hosts() == 9);
+  for (const char* yes : {"true", "True", "YES", "on", "\"true\""}) {
+    INFO(yes);
+    CHECK(yaml(one + tree("b", "n[1-9]", std::string("  cluster_default: ") + yes + "\n")).hosts() == 9);
+  }
+  CHECK(yaml(one + tree("b", "n[1-9]", "  cluster_default: No\n")).hosts() == 3);
+  check(one + tree("b", "n1", "  cluster_default: 1\n"),
+        "topology.yaml:7: cluster_default is '1', but it must be true or false");
+  // Patterns and braces are a shell's, and would be one node each.
+  for (const char* pattern : {"n*", "n?", "n{1..3}", "n1,m*"}) {
+    INFO(pattern);
+    CHECK_THROWS_WITH(read(std::string("SwitchName=s Nodes=") + pattern + "\n"),
+                      Contains("is no name: ranges are written like tux[0-3]"));
+  }
+}
+
 TEST_CASE("slurm: blocks are joined level by level, and what is left by a top") {
   const auto tiers = [](const char* sizes) { return switches_by_tier(read(kBlocks + std::string(sizes))); };
   CHECK(tiers("") == std::map<int, int>{{1, 4}, {2, 1}});

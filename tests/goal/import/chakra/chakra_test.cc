@@ -390,12 +390,51 @@ TEST_CASE("chakra: numbers in any exact form, and none taken for another") {
         varint(5 << 3 | 5) + fixed(1024.0F), text(29, "1024"), text(29, "1024.0")}) {
     CHECK(import_chakra(file(value), {.ranks = 2}, nullptr).rank(0).collective(0).bytes == 1024);
   }
-  for (const std::string& value : {varint(3 << 3 | 1) + fixed(0.5), text(29, "many"),
-                                   varint(13 << 3) + varint(std::uint64_t{1} << 63)}) {
+  // Field 27 is a truth value.
+  for (const std::string& value :
+       {varint(3 << 3 | 1) + fixed(0.5), text(29, "many"), varint(27 << 3) + varint(1),
+        varint(13 << 3) + varint(std::uint64_t{1} << 63)}) {
     CHECK_THAT(message(file(value)), Contains("w.0.et: byte ") &&
                                          Contains("node 1: attribute 'comm_size' is") &&
                                          Contains("where a whole number is expected"));
   }
+}
+
+TEST_CASE("chakra: a value that is given twice is the same one, or refused") {
+  const auto node = [](const std::string& more) {
+    return "{\"Id\": 1, \"NodeType\": 7, \"comm_type\": 0, \"comm_size\": 1000" + more + "}";
+  };
+  CHECK(import_chakra(json("same", node(", \"comm_size\": 1000")), {.ranks = 2}, nullptr)
+            .rank(0)
+            .collective(0)
+            .bytes == 1000);
+  CHECK_THAT(message(json("size", node(", \"comm_size\": 5"))),
+             Contains("t.0.json:2:") && Contains("'comm_size' is given twice, with two values"));
+  CHECK_THAT(message(json("true", "{\"Id\": 1, \"NodeType\": 7, \"comm_type\": 0, \"comm_size\": true}")),
+             Contains("'comm_size' is 'true', where a whole number is expected"));
+  const auto compute = [](const std::string& more) {
+    return "{\"Id\": 1, \"NodeType\": 4, \"runtime\": 100" + more + "}";
+  };
+  CHECK(import_chakra(json("time", compute(", \"duration_micros\": 100")), {}, nullptr).rank(0).value(0) ==
+        100'000);
+  CHECK_THAT(message(json("time", compute(", \"duration_micros\": 7"))),
+             Contains("'duration_micros' is given twice"));
+  CHECK_THAT(message(json("deps", compute(", \"data_deps\": [], \"data_deps\": []"))),
+             Contains("'data_deps' is given twice"));
+  CHECK_THAT(message(json("deps", compute(", \"data_deps\": 7"))), Contains("'data_deps' is no list"));
+  const auto attributes = [](const std::string& list) {
+    return "{\"Id\": 1, \"NodeType\": 7, \"attr\": [{\"name\": \"comm_type\", \"int64_val\": 0}, " + list +
+           "]}";
+  };
+  CHECK_THAT(message(json("attr", attributes("{\"name\": \"comm_size\", \"int64_val\": 8}, "
+                                             "{\"name\": \"comm_size\", \"int64_val\": 9}"))),
+             Contains("'comm_size' is given twice, with two values"));
+  CHECK_THAT(message(json("attr", attributes("{\"name\": \"synchronous\", \"string_val\": \"perhaps\"}"))),
+             Contains("attribute 'synchronous' is 'perhaps'"));
+  CHECK_THAT(message(json("attr", attributes("{\"name\": \"counts\", \"int64_val\": 8}"))),
+             Contains("attribute 'counts' is '8', where a uint64_list is expected"));
+  CHECK_THAT(message(json("attr", attributes("{\"name\": \"involved_dim\", \"bool_val\": true}"))),
+             Contains("where a bool_list is expected"));
 }
 
 TEST_CASE("chakra: what makes no sense") {

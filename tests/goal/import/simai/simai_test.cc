@@ -80,6 +80,21 @@ TEST_CASE("groups: Megatron's order, each rank in one group of every axis") {
   CHECK(groups.count() == 8);
 }
 
+TEST_CASE("simai: bytes and times that no collective uses are told") {
+  const auto unread = [](const std::string& layers) {
+    std::string text;
+    for (const auto& [name, times] :
+         parse_simai(kHead + "2 ep: 1 pp: 1 all_gpus: 2\n" + layers, "x").unread) {
+      text += name + " " + std::to_string(times) + "; ";
+    }
+    return text;
+  };
+  CHECK(unread("1\nl -1 1 ALLREDUCE 8 1 NONE 0 1 NONE 0 7\n").empty());
+  CHECK(unread("1\nl -1 1 NONE 0 1 NONE 0 1 NONE 0 0\n").empty());
+  CHECK(unread("2\nl -1 1 ALLREDUCE 8 1 NONE 5 1 NONE 6 7\nm -1 1 NONE 8 1 NONE 0 1 NONE 0 7\n") ==
+        "bytes of NONE 3; update time without a collective 1; ");
+}
+
 TEST_CASE("simai: one layer of a transformer, and what waits for what") {
   const std::string text = kHead + "2 ep: 1 pp: 1 all_gpus: 2\n1\n" +
                            "layer -1 10 ALLREDUCE 1000 20 ALLGATHER 2001 30 ALLREDUCE 4000 7\n";
