@@ -60,6 +60,8 @@ bool BothEnds::find(ImportedGraph& graph, const ImportedLink& link, const std::s
                        graph.links[same->second.link].line));
     }
     ported_.insert(next);
+    note_port(link.from, from_port);
+    note_port(link.to, to_port);
     return false;
   }
   Cable& cable = back->second;
@@ -79,7 +81,17 @@ bool BothEnds::find(ImportedGraph& graph, const ImportedLink& link, const std::s
   return true;
 }
 
+void BothEnds::note_port(std::uint32_t node, const std::string& port) {
+  if (++ports_[fmt::format("{}\n{}", node, port)] == 2 && shared_++ == 0) shared_port_ = {node, port};
+}
+
 void BothEnds::note(ImportedGraph& graph) const {
+  if (shared_ > 0) {
+    graph.assumed.push_back(fmt::format(
+        "{} ports are of several cables, like port {} of '{}', which is taken for a breakout; each "
+        "cable has its own rate",
+        shared_, shortened(shared_port_.second), shortened(graph.nodes[shared_port_.first].name)));
+  }
   if (joined_ == 0) return;
   const ImportedLink& first = graph.links[first_];
   graph.assumed.push_back(fmt::format(

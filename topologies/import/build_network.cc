@@ -50,7 +50,7 @@ class Builder {
   std::uint32_t size() const { return static_cast<std::uint32_t>(graph_.nodes.size()); }
 
   void find_kinds();
-  void check_names() const;
+  void check_names();
   void check_links() const;
   void index_links();
   void check_kinds() const;
@@ -88,8 +88,11 @@ void Builder::find_kinds() {
   }
 }
 
-void Builder::check_names() const {
+void Builder::check_names() {
   std::unordered_map<std::string_view, std::int64_t> lines;
+  std::unordered_map<std::string, std::string_view> any_case;  // the first name of each, in lower case
+  std::uint64_t alike = 0;
+  std::string example;
   for (const ImportedNode& node : graph_.nodes) {
     const bool odd = std::any_of(node.name.begin(), node.name.end(),
                                  [](char c) { return static_cast<unsigned char>(c) < 0x20; });
@@ -102,7 +105,15 @@ void Builder::check_names() const {
       fail(node.line, fmt::format("a second node is called '{}'; the first is in line {}",
                                   shortened(node.name), other->second));
     }
+    const auto [first, alone] = any_case.emplace(lower_case(node.name), node.name);
+    if (alone || alike++ > 0) continue;
+    example = fmt::format("'{}' and '{}'", shortened(std::string(first->second)), shortened(node.name));
   }
+  if (alike == 0) return;
+  graph_.assumed.push_back(fmt::format(
+      "{} names differ from others in capital letters only, like {}; they are taken for different "
+      "nodes",
+      alike, example));
 }
 
 void Builder::check_links() const {

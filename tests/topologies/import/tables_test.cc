@@ -209,4 +209,20 @@ TEST_CASE("tables that list each cable from both ends: one, by its ports") {
   CHECK(topology.assumptions()[0].find("4 cables are listed from both ends") != std::string::npos);
 }
 
+TEST_CASE("tables: a port of several cables, and names that differ in capitals only, are told") {
+  const auto told = [](const std::string& rows) {
+    const Topology topology = read_text("t.csv", "A Device,A Port,B Device,B Port,Speed,Length (m)\n" + rows);
+    std::string text;
+    for (const std::string& each : topology.assumptions()) text += each + '\n';
+    return text;
+  };
+  const std::string breakout = "h1,p0,s1,1,100G,2\nh2,p0,s1,1,100G,2\nh3,p0,s1,2,100G,2\n";
+  CHECK(told(breakout).find("1 ports are of several cables, like port 1 of 's1'") != std::string::npos);
+  CHECK(told("h1,p0,s1,1,100G,2\nh2,p0,s1,3,100G,2\ns1,1,h1,p0,100G,2\n").find("several cables") ==
+        std::string::npos);
+  CHECK(told("h1,p0,Leaf1,1,100G,2\nh2,p0,leaf1,1,100G,2\nLeaf1,2,leaf1,2,400G,2\n")
+            .find("1 names differ from others in capital letters only, like 'Leaf1' and 'leaf1'") !=
+        std::string::npos);
+}
+
 }  // namespace weft::topologies
