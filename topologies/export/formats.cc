@@ -109,14 +109,34 @@ std::vector<std::string> cost_facts(const Topology& topology, const Format& form
   return facts;
 }
 
+bool has_planes(const Topology& topology) {
+  for (Vertex v = 1; v < topology.nodes(); ++v) {
+    if (topology.node(v).plane != topology.node(0).plane) return true;
+  }
+  return false;
+}
+
+bool has_switch_latency(const Topology& topology) {
+  for (Vertex v = 0; v < topology.nodes(); ++v) {
+    if (topology.node(v).switch_latency > Time()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string lost_facts(const Topology& topology, const Format& format) {
   if (!format.loses_shape) return "";
-  const std::vector<std::string> shape = shape_facts(topology), cost = cost_facts(topology, format);
+  std::vector<std::string> shape = shape_facts(topology);
+  const std::vector<std::string> cost = cost_facts(topology, format);
+  if (has_planes(topology)) shape.emplace_back("which planes its nodes are in");
   std::vector<std::string> lost;
   if (!shape.empty()) {
     lost.push_back(fmt::format("{}: read back, the network may be routed otherwise", fmt::join(shape, ", ")));
+  }
+  if (format.loses_groups && has_switch_latency(topology)) {
+    lost.emplace_back(
+        "how long its switches take: read back, it is faster, unless switch_latency of graph_file says so");
   }
   if (!cost.empty()) {
     lost.push_back(fmt::format("{}: read back, it may be placed and cost otherwise", fmt::join(cost, ", ")));

@@ -19,7 +19,7 @@ struct Format {
   // hold this network, before anything is written.
   void (*write)(const Topology& topology, TextSink& out);
   bool loses_shape = false;   // weft reads it back, but without what shape_facts() tells
-  bool loses_groups = false;  // … and without the groups of its nodes
+  bool loses_groups = false;  // … and without groups of its nodes and latencies of switches
 };
 
 // What routing and placement know of this network beside its links, for people: "that its

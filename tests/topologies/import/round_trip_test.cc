@@ -166,11 +166,43 @@ TEST_CASE("round trip: what other formats can't hold of a network is told") {
     CHECK_THAT(lost("hammingmesh:a=2,b=3,x=4,y=2", format), Catch::Contains("4 by 2 boards of 2 by 3"));
     CHECK_THAT(lost("scale_up:accelerators=8", format), Catch::Contains("inside of one machine"));
     CHECK(lost("single_switch:hosts=4", format) == "");
+    CHECK_THAT(lost("multi_plane:k=4,planes=2", format), Catch::Contains("which planes its nodes are in"));
   }
   CHECK_THAT(text_of(make("torus:dims=4x3"), "json"), Catch::Contains("\"grid\": [4, 3]"));
   CHECK_THAT(text_of(make("dragonfly:p=1"), "json"), Catch::Contains("\"linked_groups\": true"));
   CHECK_THAT(text_of(make("hammingmesh:a=2,b=3,x=4,y=2"), "json"),
              Catch::Contains("\"boards\": {\"x\": 4, \"y\": 2, \"a\": 2, \"b\": 3}"));
+}
+
+TEST_CASE("round trip: planes and latencies of switches that get lost are told") {
+  for (const std::string& name : networks()) {
+    for (const std::string& network : {name, name + ",switch_latency=300ns"}) {
+      for (const char* format : {"edges", "topo"}) {
+        INFO(network << " " << format);
+        std::string text;
+        try {
+          text = text_of(make(network), format);
+        } catch (const InputError&) {
+          continue;  // one that the format can't hold, or without switches
+        }
+        const Topology written = make(network);
+        const Topology read = read_text(std::string("all.") + format, text);
+        const auto planes = [](const Topology& topology) {
+          std::set<std::uint32_t> all;
+          for (Vertex v = 0; v < topology.nodes(); ++v) all.insert(topology.node(v).plane);
+          return all.size();
+        };
+        const auto latency = [](const Topology& topology) {
+          Time sum;
+          for (Vertex v = 0; v < topology.nodes(); ++v) sum += topology.node(v).switch_latency;
+          return sum;
+        };
+        const std::string lost = lost_facts(written, find_format(format));
+        CHECK((planes(written) != planes(read)) == (lost.find("which planes") != lost.npos));
+        CHECK((latency(written) != latency(read)) == (lost.find("how long its switches take") != lost.npos));
+      }
+    }
+  }
 }
 
 TEST_CASE("round trip: racks, groups and cables that a price is reckoned from are told where they get lost") {
