@@ -155,6 +155,21 @@ std::vector<Anomaly> collective_anomalies(const Graph& graph) {
   return anomalies;
 }
 
+std::vector<Anomaly> message_anomalies(const Graph& graph) {
+  const CheckOptions options{.examples = 1};
+  const auto source = checks::source_of(graph);
+  checks::Recorder recorder(*source, options);
+  checks::check_messages(recorder, CommunicatorPlaces(source->ranks(), source->communicators()));
+  const Report report = recorder.finish();
+  std::vector<Anomaly> anomalies;
+  for (const Finding& finding : report.findings) {
+    anomalies.push_back({std::string(name(finding.kind)), Severity::kWarning,
+                         "As goal check tells: " + finding.sentence + ".",
+                         report.counts[static_cast<std::size_t>(finding.kind)]});
+  }
+  return anomalies;
+}
+
 Report check_file(const std::string& path, const CheckOptions& options) {
   const FileView file(path);
   PackInfo info;

@@ -77,6 +77,10 @@ Report check_collectives(const Graph& graph, const CheckOptions& options = {});
 // Tells that to people who did not ask: returns a warning for each kind of finding, with the first of them.
 std::vector<Anomaly> collective_anomalies(const Graph& graph);
 
+// Tells what of messages alone is wrong: those that no receive takes or no send serves, and receives that are
+// too short. Returns a warning for each kind of finding, with the first of them.
+std::vector<Anomaly> message_anomalies(const Graph& graph);
+
 // Checks a file of any format. A packed one (version 2) is read block by block, all ranks side by side: in
 // memory are the collectives of the first member of each communicator, a few hundred bytes a rank, the cache
 // of PackedFile, and 56 bytes for each kind of message (source, destination, communicator, tag) that waits

@@ -192,6 +192,23 @@ barrier
   CHECK(collective_anomalies(parse_text("num_ranks 1\nrank 0 {\ncalc 1\n}\n", "t")).empty());
 }
 
+TEST_CASE("messages without another side are told to who did not ask") {
+  const auto told = [](const std::string& text) { return message_anomalies(parse_text(text, "t")); };
+  // Two sends of which one is received, and a receive that nobody serves.
+  const std::vector<Anomaly> some = told(
+      "num_ranks 2\nrank 0 {\nsend 8b to 1\nsend 8b to 1\nsend 4b to 1 tag 5\n}\n"
+      "rank 1 {\nrecv 8b from 0\nrecv 2b from 0 tag 5\nrecv 8b from 0 tag 9\n}\n");
+  REQUIRE(some.size() == 3);
+  CHECK(some[0].name == "unmatched_send");
+  CHECK(some[1].name == "unmatched_receive");
+  CHECK(some[2].name == "short_receive");
+  for (const Anomaly& each : some) {
+    CHECK(each.count == 1);
+    CHECK(each.severity == Severity::kWarning);
+  }
+  CHECK(told("num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n").empty());
+}
+
 TEST_CASE("sizes of the v form") {
   const auto gather = [](const std::string& a, const std::string& b) {
     return check_text("num_ranks 2\nrank 0 {\n" + a + "\n}\nrank 1 {\n" + b + "\n}");

@@ -188,6 +188,7 @@ void run(const ImportOptions& options) {
   const goal::Graph graph = import(importer, paths, Parameters(importer.info, choice), info);
   for (goal::Anomaly& anomaly : goal::collective_anomalies(graph))
     info.anomalies.push_back(std::move(anomaly));
+  for (goal::Anomaly& anomaly : goal::message_anomalies(graph)) info.anomalies.push_back(std::move(anomaly));
   goal::write_graph(graph, info, options.output, format);
   print_summary(graph, info, importer, options.output);
 }
