@@ -41,6 +41,7 @@ class Explain(WeftTest):
                                                 "loggops:L=2000,o=300,g=0,G=0.5,O=0,S=1MB"])
         time = 20 * (600 + 2000 + 999 / 2)
         self.assertEqual(told["makespan_ns"], time)
+        self.assertEqual([each["at_least"] for what in told["tolerance"].values() for each in what], 6 * [False])
         for each in told["tolerance"]["latency"]:
             self.assertAlmostEqual(each["factor"], 1 + each["slowdown"] * time / (20 * 2000), delta=0.011)
         for each in told["tolerance"]["bandwidth"]:
@@ -50,6 +51,13 @@ class Explain(WeftTest):
         self.assertAlmostEqual(gains["no_overhead"], 20 * 600 / time, 3)
         self.assertAlmostEqual(gains["bandwidth_x4"], 0.75 * 20 * 999 / 2 / time, 3)
         self.assertEqual(gains["compute_x2"], 0)
+
+    def test_tolerance_beyond_what_is_tried_is_told(self):
+        # A network without a latency bears any.
+        sim = ["--traffic", "ping_pong:sizes=1000B,iterations=10,ranks=2", "--network", "loggops:L=0,o=300,g=0,G=0.5,O=0,S=1MB"]
+        told = self.explain("--tolerance", sim=sim)["tolerance"]
+        self.assertEqual([(each["factor"], each["at_least"]) for each in told["latency"]], 3 * [(2 * 4**9, True)])
+        self.assertEqual([each["at_least"] for each in told["bandwidth"]], 3 * [False])
 
     def test_what_channels_cost_goes_with_the_overhead(self):
         # 8 ranks hand 576,000 bytes on in one chunk: 5 us of launch, then a step of 1 us and copies of 57.6 us on each.

@@ -152,36 +152,44 @@ Json bounds_of(const results::Report& report, const topologies::Topology* topolo
 
 // ---- Tolerance: how much worse a network may be until a run takes so much longer ----
 
+// What a run bears: the largest factor found, or, where none was too much, the largest that was tried.
+struct Tolerated {
+  double factor = 1;
+  bool at_least = false;
+};
+
 // The largest factor, to 1%, with which the run takes at most `longer` times `base`; the time grows with it.
 // Source of the notion: S. Shen et al., LLAMP: Assessing Network Latency Tolerance of HPC Applications with
 // Linear Programming, SC 2024.
 template <typename TimeAt>
-double tolerated(double base, double longer, TimeAt&& time_at) {
+Tolerated tolerated(double base, double longer, TimeAt&& time_at) {
   constexpr double kMost = 1e6;
   double good = 1, bad = 2;
   while (time_at(bad) <= base * longer) {
     good = bad;
     bad *= 4;
-    if (bad > kMost) return kMost;
+    if (bad > kMost) return {good, true};
   }
   while (bad / good > 1.01) {
     const double middle = std::sqrt(good * bad);
     (time_at(middle) <= base * longer ? good : bad) = middle;
   }
-  return good;
+  return {good, false};
 }
 
 Json tolerance_of(Rerun& rerun, double base) {
   Json tolerance;
   for (const double slower : {0.01, 0.02, 0.05}) {
-    const double latency = tolerated(base, 1 + slower, [&](double factor) {
+    const Tolerated latency = tolerated(base, 1 + slower, [&](double factor) {
       return ns(complete(rerun, {.latencies = factor}, "more latency").makespan);
     });
-    const double bandwidth = tolerated(base, 1 + slower, [&](double factor) {
+    const Tolerated bandwidth = tolerated(base, 1 + slower, [&](double factor) {
       return ns(complete(rerun, {.rates = 1 / factor}, "less bandwidth").makespan);
     });
-    tolerance["latency"].push_back({{"slowdown", slower}, {"factor", latency}});
-    tolerance["bandwidth"].push_back({{"slowdown", slower}, {"factor", bandwidth}});
+    for (const auto& [name, found] : {std::pair("latency", latency), std::pair("bandwidth", bandwidth)}) {
+      tolerance[name].push_back(
+          {{"slowdown", slower}, {"factor", found.factor}, {"at_least", found.at_least}});
+    }
   }
   return tolerance;
 }
@@ -360,8 +368,10 @@ std::string tolerance_text(const Json& tolerance) {
   for (const auto& [what, words] :
        {std::pair("latency", "times the latency"), std::pair("bandwidth", "th of the bandwidth")}) {
     std::string factors;
-    for (const Json& each : tolerance[what])
-      factors += fmt::format("{}{:.2f}", factors.empty() ? "" : ", ", each["factor"].get<double>());
+    for (const Json& each : tolerance[what]) {
+      factors += fmt::format("{}{}{:.2f}", factors.empty() ? "" : ", ",
+                             each["at_least"].get<bool>() ? "at least " : "", each["factor"].get<double>());
+    }
     text += fmt::format("  {}  {}\n", factors, words);
   }
   return text;
