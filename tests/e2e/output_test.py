@@ -151,6 +151,42 @@ class Output(unittest.TestCase):
         (self.folder / "text.goal").write_text("num_ranks 2\nrank 0 {\nsnd 8b to 1\n}\nrank 1 {\n}\n")
         self.assertIn(b"weft: text.goal:3", self.weft("goal", "check", "text.goal").stderr)
 
+    def test_names_of_other_formats_are_refused(self):
+        self.weft("goal", "gen", "shift:ranks=4,size=8B", "-o", "a.goal")
+        self.weft("sim", "--goal", "a.goal", *SWITCH, "-q", "-o", "RUN")
+        cases = [(["bundle", "RUN", "-o"], ["x.zip", "x.tar", "x.tar.gz", "x.ZIP", "x.zst"], ["x.tar.zst", "x.bundle"]),
+                 (["report", "RUN", "-o"], ["x.pdf", "x.json"], ["x.html", "page"]),
+                 (["export", "perfetto", "RUN", "-o"], ["x.html", "x.json.gz"], ["x.pftrace", "x.json"]),
+                 (["export", "perfetto", "RUN", "--format", "json", "-o"], [], ["x.any", "x.html"]),
+                 (["topo", "draw", "fat_tree:k=4", "-o"], ["x.png", "x.html"], ["x.svg"]),
+                 (["topo", "cost", "fat_tree:k=4", "-o"], ["x.json", "x.csv"], ["x.txt", "x.md"]),
+                 (["topo", "cost", "fat_tree:k=4", "--json", "-o"], ["x.csv"], ["x.json", "x.txt"]),
+                 (["topo", "analyze", "fat_tree:k=4", "--only", "distances", "-o"], ["x.json"], ["x.txt"]),
+                 (["topo", "gen", "fat_tree:k=4", "-o"], ["x.png"], ["x.graphml"]),
+                 (["topo", "export", "fat_tree:k=4", "-o"], ["x.svg"], ["x.dot"]),
+                 (["route", "load", *SWITCH, "-o"], ["x.csv", "x.json"], ["x.txt"]),
+                 (["route", "load", *SWITCH, "--csv", "-o"], ["x.json"], ["x.csv"]),
+                 (["route", "show", *SWITCH, "--from", "0", "--to", "1", "-o"], ["x.json"], ["x.txt"]),
+                 (["route", "check", *SWITCH, "--queue", "pfc", "-o"], ["x.json"], ["x.txt"]),
+                 (["place", "a.goal", *SWITCH, "-o"], ["x.json"], ["x.txt"]),
+                 (["place", "a.goal", *SWITCH, "--picture"], ["x.png"], ["x.svg"]),
+                 (["goal", "stats", "a.goal", "--matrix"], ["x.png"], ["x.csv"]),
+                 (["goal", "convert", "a.goal"], ["x.zip"], ["x.bin"]),
+                 (["manual", "--html"], ["x.pdf"], ["x.html"])]
+        for command, refused, taken in cases:
+            for name in refused:
+                with self.subTest(command=command, name=name):
+                    run = self.weft(*command, name)
+                    self.assertEqual(run.returncode, 2, run.stdout)
+                    self.assertIn(name.encode(), run.stderr)
+                    self.assertIn(b"ends in .", run.stderr.replace(b"end in one of .", b"ends in ."))
+                    self.assertFalse((self.folder / name).exists())
+            for name in taken:
+                with self.subTest(command=command, name=name):
+                    run = self.weft(*command, name)
+                    self.assertEqual(run.returncode, 0, run.stderr)
+                    (self.folder / name).unlink()
+
 
 if __name__ == "__main__":
     unittest.main()

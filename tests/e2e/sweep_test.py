@@ -164,6 +164,23 @@ class Sweep(unittest.TestCase):
             self.assertGreaterEqual(int(group["seeds"]), 3)
             half = float(group["makespan_ns_high"]) - float(group["makespan_ns_mean"])
             self.assertLessEqual(half / float(group["makespan_ns_mean"]), 0.1)
+            self.assertEqual(group["until_ci"], "reached")
+        self.assertNotIn("until_ci", self.weft("sweep", "status", "S").stdout)
+
+    def test_intervals_that_stay_wide_are_told(self):
+        # Of shifts within a switch seeds change nothing; ways of a permutation through a tree do.
+        words = ["sweep", "--topology", "fat_tree:k=4", "--routing", "ecmp", "--vary",
+                 "traffic=permutation:size=10KB,ping_pong:ranks=2", "--until-ci", "0.001%", "-o", "S"]
+        sentence = "until_ci 0.001% is not reached by 1 of 2 combinations of values, after up to 100 seeds: job.traffic=permutation:size=10KB"
+        for command in (words, [*words, "-q"], ["sweep", "collect", "S"]):
+            self.assertEqual(self.weft(*command).stderr.count(sentence), 1)
+        self.assertIn(sentence, self.weft("sweep", "status", "S").stdout)
+        self.assertEqual([(row["seeds"], row["until_ci"]) for row in self.rows("S/summary.csv")],
+                         [("100", "not reached"), ("3", "reached")])
+        # The same from the table itself.
+        wide, narrow = ((float(row["makespan_ns_high"]) / float(row["makespan_ns_mean"]) - 1) for row in self.rows("S/summary.csv"))
+        self.assertGreater(wide, 1e-5)
+        self.assertLessEqual(narrow, 1e-5)
 
     def test_file(self):
         (self.folder / "base.txtpb").write_text('job { traffic { permutation { size: "1MB" } } } topology { fat_tree { k: 4 } }')
@@ -173,6 +190,58 @@ class Sweep(unittest.TestCase):
         self.weft("sweep", "sweep.txtpb", "-o", "S")
         self.assertEqual([(row["topology"], row["bytes"]) for row in self.rows("S/sweep.csv")],
                          2 * [("fat_tree:k=4", "16000000")] + 2 * [("torus:dims=4x4", "32000000")])
+
+    def test_files_beside_the_file_of_a_sweep(self):
+        study = self.folder / "study"
+        study.mkdir()
+        (study / "base.txtpb").write_text("topology { single_switch { hosts: 8 } }")
+        self.weft("goal", "gen", "shift:size=2KB", "--ranks", "4", "-o", "study/app.weft")
+        (study / "mine.txtpb").write_text(self.weft("topo", "cost", "--print-prices", "modern").stdout)
+        (study / "sweep.txtpb").write_text('sweep { scenario: "base.txtpb" prices: "mine.txtpb"\n'
+                                           'vary { field: "job" value: "app.weft" value: "traffic=[permutation:size=1MB]" } }')
+        # From elsewhere: what stands in the file is beside it.
+        self.weft("sweep", "study/sweep.txtpb", "-o", "S")
+        rows = self.rows("S/sweep.csv")
+        self.assertEqual([row["bytes"] for row in rows], [str(4 * 2000), str(8 * 10**6)])
+        self.assertTrue(all(float(row["price"]) > 0 for row in rows))
+        # In its folder, the same.
+        done = subprocess.run([WEFT, "sweep", "sweep.txtpb", "-o", "S"], cwd=study, capture_output=True, text=True)
+        self.assertEqual((done.returncode, [line for line in done.stderr.splitlines() if "beside" in line]), (0, []))
+        self.assertEqual((study / "S/summary.csv").read_bytes(), (self.folder / "S/summary.csv").read_bytes())
+        # What is there only is taken from the working folder, as ever; of two, that beside the file, which is told.
+        shutil.move(study / "base.txtpb", self.folder / "base.txtpb")
+        self.assertNotIn("beside", self.weft("sweep", "study/sweep.txtpb", "-o", "W", "-q").stderr)
+        self.weft("goal", "gen", "shift:size=7KB", "--ranks", "4", "-o", "app.weft")
+        told = self.weft("sweep", "study/sweep.txtpb", "-o", "T", "-q").stderr
+        self.assertEqual(told.count("study/app.weft is taken"), 1, told)
+        self.assertEqual([row["bytes"] for row in self.rows("T/sweep.csv")], [row["bytes"] for row in rows])
+        # What a command line names is in the working folder.
+        (study / "other.txtpb").write_text('sweep { scenario: "base.txtpb" seeds: "1..2" }')
+        self.weft("sweep", "study/other.txtpb", "--vary", "job=app.weft", "-o", "C", "-q")
+        self.assertEqual([row["bytes"] for row in self.rows("C/sweep.csv")], 2 * [str(4 * 7000)])
+
+    def test_one_seed_that_looks_like_a_count_is_told(self):
+        for seeds, told in (("5", True), ("1..5", False), ("1", False), ("5,6", False)):
+            done = self.weft("sweep", *BASE, "--seeds", seeds, "--dry-run", "-o", "S")
+            self.assertEqual("5 of them are 1..5" in done.stderr, told, done.stderr)
+        self.weft("sweep", *BASE, "--seeds", "5", "-o", "S", "-q")
+        self.assertEqual([row["seed"] for row in self.rows("S/sweep.csv")], ["5"])
+
+    def test_ranks_without_a_place_are_told_before_anything_runs(self):
+        self.weft("goal", "gen", "shift:size=1KB", "--ranks", "24", "-o", "app.weft")
+        networks = "topology=single_switch:hosts=16,single_switch:hosts=24,single_switch:hosts=12"
+        for work in (["--goal", "app.weft"], ["--traffic", "shift:size=1KB,ranks=24"]):
+            for per_host, expected in ((1, ["16", "12"]), (2, [])):
+                words = ["sweep", *work, "--vary", networks, "--set", f"hosts.ranks_per_host={per_host}", "--seeds", "1..2"]
+                told = self.weft(*words, "--dry-run", "-o", "S").stderr
+                self.assertEqual("2 of 3 combinations" in told, expected != [], told)
+                for hosts in ("16", "24", "12"):
+                    self.assertEqual(f"single_switch:hosts={hosts}: 24 ranks with 1 on each host, and {hosts} hosts" in told,
+                                     hosts in expected)
+                # … and these, and no others, have no results.
+                self.weft(*words, "-o", f"S{per_host}", "-q", status=2 if expected else 0)
+                self.assertEqual(len(self.rows(f"S{per_host}/sweep.csv")), 2 * (3 - len(expected)))
+                shutil.rmtree(self.folder / f"S{per_host}")
 
     def test_what_fails_is_told(self):
         self.assertIn("did you mean 'spray'", self.weft("sweep", *BASE, "--vary", "routing=ecmp,spary", "-o", "S", status=2).stderr)

@@ -77,6 +77,7 @@ Folder::Folder(Folder&& other) noexcept
     : path_(std::move(other.path_)),
       fields_(std::move(other.fields_)),
       points_(std::move(other.points_)),
+      until_ci_(other.until_ci_),
       lock_(std::exchange(other.lock_, -1)) {}
 
 Folder::~Folder() {
@@ -98,6 +99,7 @@ Folder Folder::read(const std::string& path) {
     const Json json = Json::parse(*text);
     if (json.at("schema_version") != kVersion) throw InputError(path + ": left by another version");
     folder.fields_ = json.at("fields").get<std::vector<std::string>>();
+    folder.until_ci_ = json.value("until_ci", 0.0);
     for (const Json& each : json.at("points")) {
       Point point{.values = each.at("values").get<std::vector<std::string>>(),
                   .seed = each.at("seed").get<std::uint64_t>(),
@@ -162,7 +164,9 @@ void Folder::save() const {
     if (point.price) points.back()["price"] = *point.price;
     if (point.watts) points.back()["watts"] = *point.watts;
   }
-  const Json all = {{"schema_version", kVersion}, {"fields", fields_}, {"points", points}};
+  Json all = {{"schema_version", kVersion}, {"fields", fields_}};
+  if (until_ci_ > 0) all["until_ci"] = until_ci_;
+  all["points"] = std::move(points);
   write_file(path_ + "/sweep.json", all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -52,6 +52,10 @@ class Folder {
   std::string run_folder(const Point& point) const { return path_ + "/points/" + point.name; }
   std::string error_file(const Point& point) const { return path_ + "/points/" + point.name + ".err"; }
 
+  // What seeds are added until: half the interval of each mean makespan by the mean; 0: they are as given.
+  double until_ci() const { return until_ci_; }
+  void set_until_ci(double share) { until_ci_ = share; }
+
   // The name of the run whose results add() would let count no longer, as its settings were others; "": none.
   std::string others(Point point) const;
   // Adds a point, and makes ready to run it: results of another scenario in its folder no longer count.
@@ -77,6 +81,7 @@ class Folder {
   std::string path_;
   std::vector<std::string> fields_;
   std::vector<Point> points_;
+  double until_ci_ = 0;
   int lock_ = -1;
 };
 

@@ -5,8 +5,11 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <set>
+#include <system_error>
 
 #include "sim/units/brackets.h"
 #include "sim/units/input_error.h"
@@ -68,7 +71,8 @@ Plan read_plan(std::string_view text, const std::string& file) {
             .sets = {given.set().begin(), given.set().end()},
             .groups = {},
             .seeds = given.seeds(),
-            .prices = given.prices()};
+            .prices = given.prices(),
+            .file = file};
   for (const pb::Vary& vary : given.vary()) plan.groups.push_back({axis_of(vary)});
   for (const pb::Zip& zip : given.zip()) {
     plan.groups.emplace_back();
@@ -76,6 +80,42 @@ Plan read_plan(std::string_view text, const std::string& file) {
   }
   if (given.has_until_ci()) plan.until_ci = parse_share(given.until_ci());
   return plan;
+}
+
+PlanFolder::PlanFolder(const Plan& plan) : folder_(std::filesystem::path(plan.file).parent_path().string()) {
+  for (const std::string& set : plan.sets) texts_ += set + '\n';
+  for (const std::vector<Axis>& group : plan.groups) {
+    for (const Axis& axis : group) {
+      for (const std::string& value : axis.values) texts_ += value + '\n';
+    }
+  }
+}
+
+std::string PlanFolder::find(const std::string& path) {
+  if (folder_.empty() || path.empty() || std::filesystem::path(path).is_absolute()) return path;
+  const std::string beside = (std::filesystem::path(folder_) / path).string();
+  std::error_code error;
+  if (!std::filesystem::exists(beside, error)) return path;
+  const bool two = std::filesystem::exists(path, error) && !std::filesystem::equivalent(beside, path, error);
+  if (two && std::find(known_.begin(), known_.end(), path) == known_.end()) {
+    known_.push_back(path);
+    guesses_.push_back(
+        fmt::format("{} is taken, which is beside the file of the sweep; there is a {} in the "
+                    "working folder too, which its absolute path would name",
+                    beside, path));
+  }
+  return beside;
+}
+
+bool PlanFolder::names(const std::string& path) const {
+  const auto is_of_name = [&](std::size_t at) {
+    return at < texts_.size() && (std::isalnum(static_cast<unsigned char>(texts_[at])) != 0 ||
+                                  std::string_view("._-/").find(texts_[at]) != std::string_view::npos);
+  };
+  for (std::size_t at = 0; !path.empty() && (at = texts_.find(path, at)) != std::string::npos; ++at) {
+    if ((at == 0 || !is_of_name(at - 1)) && !is_of_name(at + path.size())) return true;
+  }
+  return false;
 }
 
 Axis parse_axis(std::string_view text) {

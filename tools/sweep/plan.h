@@ -23,6 +23,26 @@ struct Plan {
   std::string seeds;    // "": the scenario's
   std::string prices;   // "": none
   double until_ci = 0;  // half the interval by the mean; 0: the seeds are as given
+  std::string file;     // that it was read from; "": none
+};
+
+// Files that a plan names are looked for in the folder of the plan's own file first, then in the working
+// folder.
+class PlanFolder {
+ public:
+  explicit PlanFolder(const Plan& plan);
+  // The path as it is to be opened: that in the plan's folder where there is one, else as given.
+  std::string find(const std::string& path);
+  // Does this path stand in the plan's own settings and values, rather than on the command line or in the
+  // scenario?
+  bool names(const std::string& path) const;
+  // A sentence for each path that both folders have a file of, which are not the same: which one counts.
+  const std::vector<std::string>& guesses() const { return guesses_; }
+
+ private:
+  std::string folder_;  // "": that of the plan is the working folder, or there is none
+  std::string texts_;   // settings and values, a line each
+  std::vector<std::string> known_, guesses_;
 };
 
 // Is it the text of a sweep (its first word is `sweep`), or of something else?

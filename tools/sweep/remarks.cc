@@ -79,12 +79,11 @@ std::string name_of(const Folder& folder, const std::vector<std::string>& values
 // What runs say, each text once, with how many of them do.
 class Warnings {
  public:
-  void add(const Result& result) {
+  void add(const Outcome& outcome) {
     ++runs_;
     std::set<std::string> of_run;
-    for (const auto& each : result.summary.value("warnings", nlohmann::ordered_json::array())) {
-      if (!each.is_string()) continue;
-      const std::string text = each.get<std::string>(), key = without_numbers(text);
+    for (const std::string& text : outcome.warnings) {
+      const std::string key = without_numbers(text);
       const auto [place, added] = numbers_.try_emplace(key, warnings_.size());
       if (added) warnings_.push_back({.first = text});
       Warning& warning = warnings_[place->second];
@@ -147,15 +146,15 @@ std::vector<std::string> without_effect(const Folder& folder, const DigestsByVal
 
 }  // namespace
 
-Remarks remarks_of(const Folder& folder) {
+Remarks remarks_of(const Folder& folder, const Outcomes& outcomes) {
   Warnings warnings;
   DigestsByValues digests;
-  for (const Point& point : folder.points()) {
-    const std::optional<Result> result = folder.result(point);
-    if (!result) continue;
-    warnings.add(*result);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (!outcomes[i]) continue;
+    const Point& point = folder.points()[i];
+    warnings.add(*outcomes[i]);
     // One that did not come to its end has no digest of all that would have happened.
-    if (result->complete()) digests[point.values][point.seed] = result->digest;
+    if (outcomes[i]->complete()) digests[point.values][point.seed] = outcomes[i]->digest;
   }
   return {.warnings = warnings.told(), .without_effect = without_effect(folder, digests)};
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tools/sweep/folder.h"
+#include "tools/sweep/groups.h"
 
 namespace weft::sweep {
 
@@ -17,7 +18,6 @@ struct Remarks {
   // do that nobody heeds.
   std::vector<std::string> without_effect;
 };
-// Reads each run's results once.
-Remarks remarks_of(const Folder& folder);
+Remarks remarks_of(const Folder& folder, const Outcomes& outcomes);
 
 }  // namespace weft::sweep

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <string_view>
@@ -48,7 +49,7 @@ bool any_price(const Folder& folder) {
 }
 
 // A row for each point that is done.
-std::string sweep_csv(const Folder& folder) {
+std::string sweep_csv(const Folder& folder, const Outcomes& outcomes) {
   const bool priced = any_price(folder);
   std::vector<std::string> head = folder.fields();
   for (const char* name : {"seed", "outcome", "digest"}) head.emplace_back(name);
@@ -56,12 +57,13 @@ std::string sweep_csv(const Folder& folder) {
   if (priced) head.insert(head.end(), {"price", "watts"});
   head.emplace_back("folder");
   std::string text = line(head);
-  for (const Point& point : folder.points()) {
-    const std::optional<Result> result = folder.result(point);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const std::optional<Outcome>& result = outcomes[i];
     if (!result) continue;
+    const Point& point = folder.points()[i];
     std::vector<std::string> cells = point.values;
     cells.insert(cells.end(), {std::to_string(point.seed), result->outcome, result->digest});
-    for (const Figure& each : figures()) cells.push_back(cell(figure(*result, each)));
+    for (const std::optional<double>& each : result->figures) cells.push_back(cell(each));
     if (priced) cells.insert(cells.end(), {cell(point.price), cell(point.watts)});
     cells.push_back("points/" + point.name);
     text += line(cells);
@@ -70,7 +72,7 @@ std::string sweep_csv(const Folder& folder) {
 }
 
 // A row for each combination of values: means over seeds, and their intervals.
-std::string summary_csv(const Folder& folder) {
+std::string summary_csv(const Folder& folder, const std::vector<Group>& groups) {
   const bool priced = any_price(folder);
   std::vector<std::string> head = folder.fields();
   head.insert(head.end(), {"seeds", "complete"});
@@ -78,8 +80,9 @@ std::string summary_csv(const Folder& folder) {
     for (const char* end : {"mean", "low", "high"}) head.push_back(fmt::format("{}_{}", each.column, end));
   }
   if (priced) head.insert(head.end(), {"price", "watts"});
+  if (folder.until_ci() > 0) head.emplace_back("until_ci");
   std::string text = line(head);
-  for (const Group& group : groups_of(folder)) {
+  for (const Group& group : groups) {
     std::vector<std::string> cells = group.values;
     cells.insert(cells.end(), {std::to_string(group.seeds), std::to_string(group.complete)});
     for (const std::optional<Estimate>& each : group.estimates) {
@@ -90,6 +93,8 @@ std::string summary_csv(const Folder& folder) {
       }
     }
     if (priced) cells.insert(cells.end(), {cell(group.price), cell(group.watts)});
+    if (folder.until_ci() > 0)
+      cells.emplace_back(group.narrow(folder.until_ci()) ? "reached" : "not reached");
     text += line(cells);
   }
   return text;
@@ -120,11 +125,32 @@ const std::vector<Figure>& figures() {
   return kFigures;
 }
 
-std::vector<Group> groups_of(const Folder& folder) {
+Outcomes outcomes_of(const Folder& folder) {
+  Outcomes outcomes;
+  outcomes.reserve(folder.points().size());
+  for (const Point& point : folder.points()) {
+    const std::optional<Result> result = folder.result(point);
+    std::optional<Outcome>& outcome = outcomes.emplace_back();
+    if (!result) continue;
+    outcome = {.outcome = result->outcome, .digest = result->digest, .figures = {}, .warnings = {}};
+    for (const Figure& each : figures()) outcome->figures.push_back(figure(*result, each));
+    for (const auto& each : result->summary.value("warnings", nlohmann::ordered_json::array())) {
+      if (each.is_string()) outcome->warnings.push_back(each.get<std::string>());
+    }
+  }
+  return outcomes;
+}
+
+bool Group::narrow(double share) const {
+  return estimates[0] && estimates[0]->relative_width() && *estimates[0]->relative_width() <= share;
+}
+
+std::vector<Group> groups_of(const Folder& folder, const Outcomes& outcomes) {
   std::vector<Group> groups;
   std::vector<std::vector<std::vector<double>>> values;  // by group and figure
   std::map<std::vector<std::string>, std::size_t> numbers;
-  for (const Point& point : folder.points()) {
+  for (std::size_t p = 0; p < outcomes.size(); ++p) {
+    const Point& point = folder.points()[p];
     const auto [place, added] = numbers.try_emplace(point.values, groups.size());
     if (added) {
       groups.push_back({.values = point.values, .price = point.price, .watts = point.watts, .estimates = {}});
@@ -132,11 +158,11 @@ std::vector<Group> groups_of(const Folder& folder) {
     }
     Group& group = groups[place->second];
     ++group.seeds;
-    const std::optional<Result> result = folder.result(point);
+    const std::optional<Outcome>& result = outcomes[p];
     if (!result || !result->complete()) continue;
     ++group.complete;
     for (std::size_t i = 0; i < figures().size(); ++i) {
-      if (const auto value = figure(*result, figures()[i])) values[place->second][i].push_back(*value);
+      if (const std::optional<double>& value = result->figures[i]) values[place->second][i].push_back(*value);
     }
   }
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -164,21 +190,50 @@ Progress progress_of(const Folder& folder) {
   return progress;
 }
 
-void write_tables(const Folder& folder) {
-  write_file(folder.path() + "/sweep.csv", sweep_csv(folder));
-  write_file(folder.path() + "/summary.csv", summary_csv(folder));
-  const std::vector<Group> groups = groups_of(folder);
+void write_tables(const Folder& folder, const Outcomes& outcomes) {
+  const std::vector<Group> groups = groups_of(folder, outcomes);
+  write_file(folder.path() + "/sweep.csv", sweep_csv(folder, outcomes));
+  write_file(folder.path() + "/summary.csv", summary_csv(folder, groups));
   write_file(folder.path() + "/plot.svg", makespan_plot(folder.fields(), groups));
   if (any_price(folder)) write_file(folder.path() + "/pareto.svg", price_plot(groups));
 }
 
-std::string summary_text(const Folder& folder) {
-  std::string text;
-  for (const Group& group : groups_of(folder)) {
-    std::string name;
-    for (std::size_t i = 0; i < group.values.size(); ++i) {
-      name += fmt::format("{}{}={}", i == 0 ? "" : " ", folder.fields()[i], group.values[i]);
+namespace {
+
+std::string name_of(const Folder& folder, const Group& group) {
+  std::string name;
+  for (std::size_t i = 0; i < group.values.size(); ++i) {
+    name += fmt::format("{}{}={}", i == 0 ? "" : " ", folder.fields()[i], group.values[i]);
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string wide_text(const Folder& folder, const Outcomes& outcomes) {
+  if (folder.until_ci() <= 0) return "";
+  constexpr std::size_t kMostNamed = 5;
+  const std::vector<Group> groups = groups_of(folder, outcomes);
+  std::size_t wide = 0, most_seeds = 0;
+  std::string named;
+  for (const Group& group : groups) {
+    if (group.narrow(folder.until_ci())) continue;
+    most_seeds = std::max(most_seeds, group.seeds);
+    if (++wide <= kMostNamed && !group.values.empty()) {
+      named += (named.empty() ? ": " : ", ") + name_of(folder, group);
     }
+  }
+  if (wide == 0) return "";
+  return fmt::format(
+      "until_ci {:g}% is not reached by {} of {} combinations of values, after up to {} seeds{}{}",
+      100 * folder.until_ci(), wide, groups.size(), most_seeds, named,
+      wide > kMostNamed ? " and others" : "");
+}
+
+std::string summary_text(const Folder& folder, const Outcomes& outcomes) {
+  std::string text;
+  for (const Group& group : groups_of(folder, outcomes)) {
+    const std::string name = name_of(folder, group);
     std::string time = "not known";
     if (const std::optional<Estimate>& makespan = group.estimates[0]) {
       time = short_time(makespan->mean);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tools/sweep/folder.h"
+#include "tools/sweep/groups.h"
 
 namespace weft::sweep {
 
@@ -17,9 +18,12 @@ Progress progress_of(const Folder& folder);
 
 // Writes sweep.csv, summary.csv, plot.svg and, where prices are known, pareto.svg into the folder; README.md
 // describes them. The same points give the same files, however they were run. Throws InputError.
-void write_tables(const Folder& folder);
+void write_tables(const Folder& folder, const Outcomes& outcomes);
 
 // The summary for people.
-std::string summary_text(const Folder& folder);
+std::string summary_text(const Folder& folder, const Outcomes& outcomes);
+// Where seeds were to be added until intervals are narrow (Folder::until_ci()): the sentence that says of how
+// many combinations they are not, and of which. "": of none.
+std::string wide_text(const Folder& folder, const Outcomes& outcomes);
 
 }  // namespace weft::sweep

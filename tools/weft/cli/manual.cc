@@ -11,6 +11,7 @@
 #include "sim/units/input_error.h"
 #include "sim/units/version.h"
 #include "sim/units/wrap.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/cli/help.h"
 #include "tools/weft/cli/plugins.h"
 #include "tools/weft/cli/reference.h"
@@ -132,6 +133,7 @@ void add_manual(Command& command, std::function<CommandEntry()> tree) {
     if (options->directory.empty() && options->page.empty()) {
       throw InputError("nothing to write: --html FILE has the reference, -o FOLDER the manual pages");
     }
+    refuse_ending_of_another(options->page, "the reference is one page of HTML", {".html", ".htm"});
     if (!options->page.empty()) write_file(options->page, reference_page(builtin_catalog(), tree()));
     if (options->directory.empty()) return;
     std::filesystem::create_directories(options->directory);

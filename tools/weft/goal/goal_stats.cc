@@ -8,6 +8,7 @@
 #include "goal/transform/statistics.h"
 #include "sim/units/grouped.h"
 #include "sim/units/quantity.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/goal/goal_commands.h"
 #include "tools/weft/goal/goal_expand.h"
 #include "tools/weft/goal/goal_output.h"
@@ -122,6 +123,7 @@ void add_stats(Command& parent) {
       "Example: weft goal stats lj.weft --expand --matrix lj.csv --picture lj.svg");
   command.callback([options] {
     if (!options->picture.empty()) check_picture_name(options->picture);
+    refuse_ending_of_another(options->matrix, "the matrix is CSV; --picture draws it", {".csv"});
     LinkModel link;
     link.latency_ns = static_cast<double>(option_ns("--latency", options->latency));
     link.ns_per_byte = 8e9 / static_cast<double>(option_bandwidth("--bandwidth", options->bandwidth).bps());

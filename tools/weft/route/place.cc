@@ -10,6 +10,7 @@
 #include "sim/placement/job_seed.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/units/input_error.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/route/place_report.h"
 #include "tools/weft/route/routed_network.h"
 #include "tools/weft/topo/topo_output.h"
@@ -151,6 +152,8 @@ std::string picture_path(const std::string& path, std::size_t place, std::size_t
 }
 
 void tell(const PlaceOptions& options) {
+  refuse_ending_of_another(options.output.path, options.json);
+  refuse_ending_of_another(options.picture, "pictures are SVG", {".svg"});
   std::vector<std::string> placements = options.placements;
   if (placements.empty()) placements.push_back(placement::policies().front().info.name);
   for (const std::string& text : placements) {

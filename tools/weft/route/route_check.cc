@@ -12,6 +12,7 @@
 #include "sim/packet/queues/queues.h"
 #include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/cli/subcommand.h"
 #include "tools/weft/route/route_commands.h"
 #include "tools/weft/route/routed_network.h"
@@ -107,6 +108,7 @@ void print(topologies::TextSink& sink, const RoutedNetwork& network, const Verdi
 }
 
 void tell(const RouteCheckOptions& options, int& exit_code) {
+  refuse_ending_of_another(options.output.path, options.json);
   const ModuleChoice choice = parse_module_choice(options.queue);
   const sim::packet::Discipline& queue = find_module(sim::packet::disciplines(), choice, "queue discipline");
   const Parameters parameters(queue.info, choice);

@@ -9,6 +9,7 @@
 
 #include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/route/route_commands.h"
 #include "tools/weft/route/routed_network.h"
 #include "tools/weft/topo/topo_output.h"
@@ -109,6 +110,11 @@ void print_text(const Loads& loads, std::uint32_t most, topologies::TextSink& si
 
 void tell(const RouteLoadOptions& options) {
   if (options.json && options.csv) throw InputError("--json and --csv can't both be what is printed");
+  if (options.csv) {
+    refuse_ending_of_another(options.output.path, "what --csv writes is CSV", {".csv"});
+  } else {
+    refuse_ending_of_another(options.output.path, options.json);
+  }
   const std::unique_ptr<RoutedNetwork> network = options.network.build(true);
   const topologies::HostTraffic traffic = options.traffic.build(network->topology(), options.network.seed());
   const routing::LinkLoad load = network->load(traffic);

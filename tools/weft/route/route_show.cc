@@ -12,6 +12,7 @@
 #include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/route/route_commands.h"
 #include "tools/weft/route/routed_network.h"
 #include "tools/weft/topo/topo_output.h"
@@ -191,6 +192,7 @@ routing::PathList list_rail(const RoutedNetwork& network, const routing::Rail& r
 }
 
 void tell(const RouteShowOptions& options) {
+  refuse_ending_of_another(options.output.path, options.json);
   const std::unique_ptr<RoutedNetwork> network = options.network.build(false);
   const std::uint32_t from = find_host(network->topology(), "--from", options.from);
   const std::uint32_t to = find_host(network->topology(), "--to", options.to);

@@ -21,6 +21,7 @@
 #include "sim/units/printable.h"
 #include "tools/bundle/archive.h"
 #include "tools/bundle/manifest.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/cli/standard_output.h"
 #include "tools/weft/topo/topo_output.h"
 
@@ -122,6 +123,8 @@ bundle::PackedFile written_by_weft(const char* name, std::string_view contents) 
 }
 
 void make_bundle(const BundleOptions& options) {
+  refuse_ending_of_another(options.output, "a bundle is a tar archive compressed by Zstandard",
+                           {".tar.zst", ".tzst"});
   const Recorded recorded = recorded_of(options.run);
   bundle::Manifest manifest = manifest_of(options.run, recorded);
   const Packing packing = packing_of(options.run, recorded);

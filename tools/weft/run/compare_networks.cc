@@ -22,6 +22,7 @@
 #include "sim/units/input_file.h"
 #include "tools/sweep/plan.h"
 #include "tools/sweep/tables.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/cli/log.h"
 #include "tools/weft/cli/standard_output.h"
 #include "tools/weft/cli/subcommand.h"
@@ -279,6 +280,7 @@ void check(const TokenPrices& prices) {
 
 int compare(const CompareOptions& options) {
   check(options.token_prices);
+  refuse_ending_of_another(options.csv, "the table is CSV", {".csv"});
   Comparison comparison(options);
   if (options.dry_run) {
     print_text(fmt::format("{} runs\n", comparison.points().size()));
@@ -292,12 +294,13 @@ int compare(const CompareOptions& options) {
   if (signal != 0) return 128 + signal;
   const NetworkTable table =
       network_table(folder, options.apps, comparison.networks(), comparison.seeds(), options.token_prices);
+  const sweep::Outcomes outcomes = sweep::outcomes_of(folder);
   if (options.output) {
-    sweep::write_tables(folder);
+    sweep::write_tables(folder, outcomes);
     write_csv(place.path() + "/networks.csv", table);
   }
   tell(options, table);
-  return report_failures(folder);
+  return report_failures(folder, outcomes);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "sim/units/input_error.h"
 #include "sim/units/printable.h"
 #include "tools/export/timeline_export.h"
+#include "tools/weft/cli/file_ending.h"
 
 namespace weft::cli {
 namespace {
@@ -30,6 +31,10 @@ bool is_json(const ExportOptions& options) {
 }
 
 void export_perfetto(const ExportOptions& options) {
+  if (options.format.empty()) {
+    refuse_ending_of_another(options.output, "a timeline is protobuf or JSON",
+                             {".perfetto-trace", ".pftrace", ".pb", ".json"});
+  }
   const bool json = is_json(options);
   const tools::RunDatabase run(options.run);
   const std::uint64_t rows = tools::rows_to_export(run);

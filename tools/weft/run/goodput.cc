@@ -14,6 +14,7 @@
 #include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
 #include "tools/sweep/statistics.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/cli/standard_output.h"
 #include "tools/weft/run/goodput_plan.h"
 #include "tools/weft/run/long_span.h"
@@ -227,6 +228,7 @@ std::string as_text(const GoodputPlan& plan, const std::vector<Outcome>& outcome
 }
 
 void tell(const GoodputOptions& options) {
+  refuse_ending_of_another(options.output, "the table is CSV", {".csv"});
   const GoodputPlan plan = plan_of(options);
   const std::vector<Outcome> outcomes = simulate(plan);
   if (!options.output.empty()) write_csv(options.output, plan, outcomes);

@@ -9,6 +9,7 @@
 
 #include "goal/file.h"
 #include "tools/report/page.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/cli/plugins.h"
 #include "topologies/cost/price_list.h"
 
@@ -45,6 +46,7 @@ void add_report(Command& command, int&) {
       "  weft report a b --name \"8 to 1\" --name \"4 to 1\" -o tapering.html\n"
       "  weft report RUN --prices quotes.txtpb -o report.html");
   command.callback([options] {
+    refuse_ending_of_another(options->output, "a report is one page of HTML", {".html", ".htm"});
     if (!options->names.empty() && options->names.size() != options->runs.size()) {
       throw InputError({"--name"},
                        fmt::format("there are {} names and {} runs; expected one for each, in their order",

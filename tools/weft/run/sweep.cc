@@ -22,6 +22,7 @@
 #include "tools/weft/run/scenario_options.h"
 #include "tools/weft/run/sweep_points.h"
 #include "tools/weft/run/sweep_slurm.h"
+#include "topologies/cost/price_list.h"
 
 namespace weft::cli {
 namespace {
@@ -69,13 +70,25 @@ std::optional<int> run_open(const sweep::Folder& folder, const SweepOptions& opt
   return 128 + signal;
 }
 
-sweep::Plan plan_of(const SweepOptions& options) {
+// What is to be run, and where the files are looked for that a file of a sweep names.
+struct Request {
   sweep::Plan plan;
+  sweep::PlanFolder files{sweep::Plan()};
+};
+
+Request request_of(const SweepOptions& options) {
+  Request request;
+  sweep::Plan& plan = request.plan;
   const std::string& file = options.scenario.file();
   if (!file.empty()) {
     const std::string text = read_input(file);
     if (sweep::is_plan(text)) {
       plan = sweep::read_plan(text, file);
+      request.files = sweep::PlanFolder(plan);
+      plan.scenario = request.files.find(plan.scenario);
+      for (std::string& plugin : plan.plugins) plugin = request.files.find(plugin);
+      const std::vector<std::string> lists = topologies::price_list_names();
+      if (std::ranges::find(lists, plan.prices) == lists.end()) plan.prices = request.files.find(plan.prices);
     } else {
       plan.scenario = file;
     }
@@ -89,7 +102,15 @@ sweep::Plan plan_of(const SweepOptions& options) {
     for (sweep::Axis& axis : group) axis.field = path_of_field(axis.field);
   }
   sweep::check_groups(plan.groups);
-  return plan;
+  return request;
+}
+
+// A count, as compare-networks takes it, would be told in vain by results of one seed.
+void tell_one_seed(const sweep::Plan& plan) {
+  const std::string& seeds = plan.seeds;
+  if (seeds.empty() || seeds.find_first_not_of("0123456789") != std::string::npos) return;
+  if (sweep::parse_seeds(seeds).front() < 2 || plan.until_ci > 0) return;
+  log::warn(fmt::format("seeds {0}: that is one seed, the number {0}; {0} of them are 1..{0}", seeds));
 }
 
 // The plan's plug-ins, those of its scenario, and those given.
@@ -104,8 +125,27 @@ std::vector<std::string> plugins_of(const sweep::Plan& plan, const SweepOptions&
 // Adds points of one plan to a folder.
 class Sweep {
  public:
-  Sweep(const sweep::Plan& plan, const SweepOptions& options)
-      : plan_(plan), fields_(sweep::fields_of(plan.groups)), maker_(plugins_of(plan, options), prices(plan)) {
+  Sweep(Request& request, const SweepOptions& options) : Sweep(request.plan, request.files, options) {}
+
+  const std::vector<std::string>& fields() const { return fields_; }
+  sweep::Point point(const std::vector<std::string>& values, std::optional<std::uint64_t> seed) {
+    std::vector<sim::Setting> settings = common_;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      settings.push_back({fmt::format("--vary {}={}", fields_[i], values[i]), fields_[i], values[i]});
+    }
+    return maker_.make(values, plan_.scenario, std::move(settings), seed, [&](const std::string& path) {
+      return files_.names(path) ? files_.find(path) : path;
+    });
+  }
+  // Why the last point's ranks have no place on its network; "": they may have one.
+  const std::string& last_misfit() const { return maker_.last_misfit(); }
+
+ private:
+  Sweep(const sweep::Plan& plan, sweep::PlanFolder& files, const SweepOptions& options)
+      : plan_(plan),
+        files_(files),
+        fields_(sweep::fields_of(plan.groups)),
+        maker_(plugins_of(plan, options), prices(plan)) {
     for (const std::string& set : plan.sets) common_.push_back(sim::parse_setting(set));
     for (const sim::Setting& each : options.scenario.settings()) common_.push_back(each);
     for (const sim::Setting& each : common_) {
@@ -116,22 +156,13 @@ class Sweep {
     }
   }
 
-  const std::vector<std::string>& fields() const { return fields_; }
-  sweep::Point point(const std::vector<std::string>& values, std::optional<std::uint64_t> seed) {
-    std::vector<sim::Setting> settings = common_;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      settings.push_back({fmt::format("--vary {}={}", fields_[i], values[i]), fields_[i], values[i]});
-    }
-    return maker_.make(values, plan_.scenario, std::move(settings), seed);
-  }
-
- private:
   static std::optional<topologies::PriceList> prices(const sweep::Plan& plan) {
     if (plan.prices.empty()) return std::nullopt;
     return topologies::find_price_list(plan.prices);
   }
 
   const sweep::Plan& plan_;
+  sweep::PlanFolder& files_;
   std::vector<std::string> fields_;
   PointMaker maker_;
   std::vector<sim::Setting> common_;
@@ -157,8 +188,21 @@ std::vector<sweep::Point> first_points(Sweep& sweep, const sweep::Plan& plan) {
                                  sweep::kMostPoints));
   }
   std::vector<sweep::Point> points;
+  std::size_t misfits = 0;
+  std::string named;
   for (const auto& values : combinations) {
     for (const auto& seed : seeds) points.push_back(sweep.point(values, seed));
+    const std::string& misfit = sweep.last_misfit();
+    constexpr std::size_t kMostNamed = 5;
+    if (misfit.empty() || ++misfits > kMostNamed) continue;
+    named += fmt::format("{}{}{}{}", named.empty() ? "" : "; ", fmt::join(values, " "),
+                         values.empty() ? "" : ": ", misfit);
+  }
+  if (misfits > 0) {
+    log::warn(
+        fmt::format("{} of {} combinations of values have more ranks than places, so their runs will "
+                    "have no results: {}",
+                    misfits, combinations.size(), named));
   }
   return points;
 }
@@ -166,15 +210,10 @@ std::vector<sweep::Point> first_points(Sweep& sweep, const sweep::Plan& plan) {
 // One more seed for each combination whose interval is too wide; false: there is none.
 bool add_seeds(Sweep& sweep, const sweep::Plan& plan, sweep::Folder& folder) {
   bool added = false;
-  for (const sweep::Group& group : sweep::groups_of(folder)) {
-    if (group.complete < group.seeds || !group.estimates[0]) continue;  // told at the end
-    if (group.estimates[0]->relative_width().value_or(1) <= plan.until_ci) continue;
-    if (group.seeds >= kMostSeeds) {
-      log::warn(fmt::format("{}{}the interval is still wider than {:g}% after {} seeds",
-                            fmt::join(group.values, " "), group.values.empty() ? "" : ": ",
-                            100 * plan.until_ci, group.seeds));
-      continue;
-    }
+  for (const sweep::Group& group : sweep::groups_of(folder, sweep::outcomes_of(folder))) {
+    // All told at the end.
+    if (group.complete < group.seeds || !group.estimates[0] || group.seeds >= kMostSeeds) continue;
+    if (group.narrow(plan.until_ci)) continue;
     std::uint64_t last = 0;
     for (const sweep::Point& point : folder.points()) {
       if (point.values == group.values) last = std::max(last, point.seed);
@@ -194,23 +233,28 @@ void warn_of(const std::vector<std::string>& all) {
 }
 
 int finish(const sweep::Folder& folder, bool quiet) {
-  sweep::write_tables(folder);
+  const sweep::Outcomes outcomes = sweep::outcomes_of(folder);
+  sweep::write_tables(folder, outcomes);
   if (!quiet) {
-    print_text(
-        fmt::format("{}  {}/sweep.csv, summary.csv, plot.svg\n", sweep::summary_text(folder), folder.path()));
+    print_text(fmt::format("{}  {}/sweep.csv, summary.csv, plot.svg\n", sweep::summary_text(folder, outcomes),
+                           folder.path()));
   }
-  const sweep::Remarks remarks = sweep::remarks_of(folder);
+  const sweep::Remarks remarks = sweep::remarks_of(folder, outcomes);
   warn_of(remarks.warnings);
   warn_of(remarks.without_effect);
-  return report_failures(folder);
+  if (const std::string wide = sweep::wide_text(folder, outcomes); !wide.empty()) log::warn(wide);
+  return report_failures(folder, outcomes);
 }
 
 int run(const SweepOptions& options) {
   if (options.output.empty()) throw InputError("-o DIR is needed: the folder of the sweep");
   check_engine(options);
-  const sweep::Plan plan = plan_of(options);
-  Sweep sweep(plan, options);
+  Request request = request_of(options);
+  const sweep::Plan& plan = request.plan;
+  tell_one_seed(plan);
+  Sweep sweep(request, options);
   std::vector<sweep::Point> points = first_points(sweep, plan);
+  warn_of(request.files.guesses());
   if (options.dry_run) {
     print_text(fmt::format("{} runs\n", points.size()));
     return kOk;
@@ -218,6 +262,7 @@ int run(const SweepOptions& options) {
   sweep::Folder folder(options.output, sweep.fields());
   refuse_beside_slurm(folder, points, by_slurm(options));
   for (sweep::Point& point : points) folder.add(std::move(point));
+  folder.set_until_ci(plan.until_ci);
   folder.save();
   const std::size_t open = folder.open_points().size();
   if (!options.quiet) print_text(fmt::format("{} runs, {} of them to do\n", folder.points().size(), open));
@@ -240,6 +285,9 @@ void add_status(Command& parent) {
     if (progress.outdated > 0) {
       print_text(fmt::format("to do again: {} of {} runs, as {} has changed since\n", progress.outdated,
                              progress.points, progress.changed_input));
+    }
+    if (const std::string wide = sweep::wide_text(folder, sweep::outcomes_of(folder)); !wide.empty()) {
+      print_text(wide + "\n");
     }
     print_text(slurm_status(folder));
   });

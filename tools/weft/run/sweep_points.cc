@@ -4,10 +4,14 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 
+#include "goal/program.h"
+#include "goal/workload/workload.h"
 #include "sim/plugins/load.h"
 #include "sim/run/listed_jobs.h"
 #include "sim/run/simulation.h"
+#include "sim/scenario/seams.h"
 #include "sim/units/input_error.h"
 #include "sim/units/input_file.h"
 #include "tools/weft/cli/build_info.h"
@@ -49,35 +53,74 @@ PointMaker::PointMaker(std::vector<std::string> plugins, std::optional<topologie
       prices_(std::move(prices)) {}
 
 sweep::Point PointMaker::make(std::vector<std::string> values, const std::string& file,
-                              std::vector<sim::Setting> settings, std::optional<std::uint64_t> seed) {
+                              std::vector<sim::Setting> settings, std::optional<std::uint64_t> seed,
+                              const std::function<std::string(const std::string& path)>& place) {
   if (seed) settings.push_back({"--seeds", "seed", std::to_string(*seed)});
-  sim::Scenario scenario =
-      sim::resolve_with_list(sim::read_scenario_file(registries_, file, settings), registries_);
+  sim::Draft draft = sim::read_scenario_file(registries_, file, settings);
+  if (place) draft = sim::with_paths(draft, registries_, place);
+  sim::Scenario scenario = sim::resolve_with_list(draft, registries_);
   scenario.plugins = plugins_;
   const sim::Draft told = sim::repeatable(sim::draft_of(scenario), registries_);
   sweep::Point point{.values = std::move(values),
                      .seed = told.seed,
                      .scenario = origin(told, registries_) + sim::to_text(told, registries_),
                      .threads = told.threads};
-  price(told.topology, point);
+  last_misfit_ = misfit(scenario, price(told.topology, point).hosts);
   return point;
 }
 
-void PointMaker::price(const ModuleChoice& network, sweep::Point& point) {
-  const auto [place, added] = bills_.try_emplace(key(network));
-  last_bill_ = &place->second;
+std::uint32_t PointMaker::ranks_of(const sim::Job& job) {
+  try {
+    if (!job.traffic.empty()) {
+      const goal::Workload& traffic = find_module(goal::workloads(), job.traffic, "traffic pattern");
+      const Parameters parameters(traffic.info, job.traffic);
+      const std::int64_t ranks = parameters.integer("ranks");
+      if (ranks > 0) return static_cast<std::uint32_t>(ranks);
+      return traffic.own_ranks == nullptr ? 0 : traffic.own_ranks(parameters);
+    }
+    const auto [known, added] = ranks_of_graphs_.try_emplace(job.goal, 0);
+    // A graph that is not packed is read as a whole.
+    constexpr std::uintmax_t kMostBytes = 64 << 20;
+    std::error_code error;
+    const bool moderate = std::filesystem::file_size(job.goal, error) <= kMostBytes && !error;
+    if (added && moderate) known->second = goal::open_program(job.goal).ranks();
+    return known->second;
+  } catch (const InputError&) {
+    return 0;  // its run says what is wrong
+  }
+}
+
+std::string PointMaker::misfit(const sim::Scenario& scenario, std::uint32_t hosts) {
+  if (hosts == 0) return "";
+  for (std::size_t i = 0; i < scenario.jobs.size(); ++i) {
+    const std::uint32_t ranks = ranks_of(scenario.jobs[i]);
+    const sim::Scenario one = sim::scenario_of_job(scenario, i);
+    const std::uint64_t each = Parameters(sim::hosts_section(), one.hosts).whole("ranks_per_host");
+    if (ranks <= each * hosts) continue;
+    return fmt::format("{} ranks with {} on each host, and {} hosts", ranks, each, hosts);
+  }
+  return "";
+}
+
+const PointMaker::Built& PointMaker::price(const ModuleChoice& network, sweep::Point& point) {
+  const auto [place, added] = built_.try_emplace(key(network));
+  Built& built = place->second;
+  last_bill_ = &built.bill;
   if (added && !network.empty()) {
     // What can't be built is refused here, before the first run.
     const topologies::Topology topology = topologies::build(network);
+    built.hosts = topology.hosts();
     try {
-      if (prices_) place->second = topologies::bill(topology, *prices_);
+      if (prices_) built.bill = topologies::bill(topology, *prices_);
     } catch (const InputError& error) {
       log::warn(fmt::format("no price for {}: {}", network.name, error.what()));
     }
   }
-  if (!place->second) return;
-  point.price = place->second->price;
-  point.watts = place->second->watts;
+  if (built.bill) {
+    point.price = built.bill->price;
+    point.watts = built.bill->watts;
+  }
+  return built;
 }
 
 std::string own_path() {
@@ -102,11 +145,12 @@ int run_told(const sweep::Folder& folder, sweep::Engine engine, std::optional<st
   return sweep::run_points(folder, request);
 }
 
-int report_failures(const sweep::Folder& folder) {
+int report_failures(const sweep::Folder& folder, const sweep::Outcomes& outcomes) {
   constexpr std::size_t kMostTold = 5;
   std::size_t not_done = 0, not_complete = 0;
-  for (const sweep::Point& point : folder.points()) {
-    const std::optional<sweep::Result> result = folder.result(point);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const sweep::Point& point = folder.points()[i];
+    const std::optional<sweep::Outcome>& result = outcomes[i];
     if (!result && ++not_done <= kMostTold) {
       const std::string words = folder.last_words(point);
       const char* wordless = folder.begun(point) ? "it ended without results" : "it has not run";

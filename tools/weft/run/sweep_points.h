@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "sim/scenario/scenario.h"
 #include "tools/sweep/folder.h"
+#include "tools/sweep/groups.h"
 #include "tools/sweep/runner.h"
 #include "topologies/cost/bill.h"
 #include "topologies/cost/price_list.h"
@@ -23,21 +25,35 @@ class PointMaker {
 
   // The run that `weft sim FILE` with these settings would be. Its text says all of it, and which version
   // and which files (by size and time of change) it is made with, so that results of others don't count.
-  // Throws InputError for settings that don't fit together.
+  // Throws InputError for settings that don't fit together. `place`, if given, says where a file is that the
+  // run reads.
   sweep::Point make(std::vector<std::string> values, const std::string& file,
-                    std::vector<sim::Setting> settings, std::optional<std::uint64_t> seed);
+                    std::vector<sim::Setting> settings, std::optional<std::uint64_t> seed,
+                    const std::function<std::string(const std::string& path)>& place = nullptr);
+
+  // Why a job of the last point has no place for its ranks, whatever else its network has to hold; "": it may
+  // have one. How many they are is known of graphs of moderate size and of traffic that says so.
+  const std::string& last_misfit() const { return last_misfit_; }
 
   // The bill of a network as the last point has it; empty where it has no topology or there are no prices.
   // What can't be priced is told once, on standard error.
   const std::optional<topologies::Bill>& last_bill() const { return *last_bill_; }
 
  private:
-  void price(const ModuleChoice& network, sweep::Point& point);
+  struct Built {
+    std::optional<topologies::Bill> bill;
+    std::uint32_t hosts = 0;  // 0: not known
+  };
+  const Built& price(const ModuleChoice& network, sweep::Point& point);
+  std::string misfit(const sim::Scenario& scenario, std::uint32_t hosts);
+  std::uint32_t ranks_of(const sim::Job& job);
 
   std::vector<std::string> plugins_;
   sim::Registries registries_;
   std::optional<topologies::PriceList> prices_;
-  std::map<std::string, std::optional<topologies::Bill>> bills_;  // by topology, in short form
+  std::map<std::string, Built> built_;                    // by topology, in short form
+  std::map<std::string, std::uint32_t> ranks_of_graphs_;  // by path; 0: not known
+  std::string last_misfit_;
   const std::optional<topologies::Bill>* last_bill_ = nullptr;
 };
 
@@ -48,6 +64,6 @@ std::string own_path();
 int run_told(const sweep::Folder& folder, sweep::Engine engine, std::optional<std::uint32_t> slots,
              bool quiet);
 // Tells which points could not be run, and which did not come to their end; the exit status that follows.
-int report_failures(const sweep::Folder& folder);
+int report_failures(const sweep::Folder& folder, const sweep::Outcomes& outcomes);
 
 }  // namespace weft::cli

@@ -7,6 +7,7 @@
 #include "goal/file.h"
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/cli/standard_output.h"
 #include "tools/weft/route/routed_network.h"
 #include "tools/weft/topo/topo_analysis.h"
@@ -37,6 +38,7 @@ void AnalysisArguments::add_to(Command& command) {
 }
 
 topologies::AnalysisOptions AnalysisArguments::options() const {
+  refuse_ending_of_another(output_, json_);
   topologies::AnalysisOptions options = options_;
   const auto known = topologies::measures();
   if (!only_.empty()) options.only = {only_.begin(), only_.end()};

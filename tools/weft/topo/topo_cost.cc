@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/units/input_error.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/topo/topo_commands.h"
 #include "tools/weft/topo/topo_output.h"
 #include "topologies/analysis/bisection.h"
@@ -51,6 +52,7 @@ void tell_cost(const Options& options) {
     });
     return;
   }
+  refuse_ending_of_another(options.output.path, options.json);
   if (options.topology.empty()) throw InputError("a topology is needed, like slim_fly:q=5");
   topologies::PriceList prices = topologies::find_price_list(options.prices);
   topologies::pin_switches(prices, options.switches);

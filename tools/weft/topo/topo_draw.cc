@@ -6,6 +6,7 @@
 
 #include "sim/units/input_error.h"
 #include "sim/units/used_files.h"
+#include "tools/weft/cli/file_ending.h"
 #include "tools/weft/topo/topo_commands.h"
 #include "tools/weft/topo/topo_output.h"
 #include "topologies/draw/picture.h"
@@ -25,15 +26,6 @@ topologies::Topology network_of(const std::string& run, const TopologyArgument& 
         fmt::format("{}: the run's network needs {}, which is outside of its folder (--allow-files "
                     "reads it nevertheless) or no file of a network",
                     run, foreign.read()));
-  }
-}
-
-// Who asks for a PNG would get an SVG of that name, which no viewer opens.
-void check_is_svg(const std::string& path) {
-  for (const char* other :
-       {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp", ".eps", ".ps", ".pgm", ".dot"}) {
-    if (path.ends_with(other))
-      throw InputError(path + ": pictures are SVG; expected a name that ends in .svg");
   }
 }
 
@@ -67,7 +59,7 @@ void add_topo_draw(Command& parent) {
       "-o "
       "load.svg");
   command.callback([options] {
-    check_is_svg(options->output.path);
+    refuse_ending_of_another(options->output.path, "pictures are SVG", {".svg"});
     topologies::PictureOptions picture;
     picture.arrangement = topologies::find_arrangement(options->arrangement);
     const std::string& text = options->topology;
