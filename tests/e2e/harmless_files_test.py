@@ -81,9 +81,11 @@ class Harmless(unittest.TestCase):
 
     def test_an_output_that_is_an_input_is_refused(self):
         os.link(self.folder / "g.weft", self.folder / "other.weft")
+        os.link(self.folder / "RUN/results.sqlite", self.folder / "same.pb")
+        os.link(self.folder / "RUN/summary.json", self.folder / "same.html")
         whole = (self.folder / "g.weft").read_bytes()
         for arguments in (["goal", "convert", "g.weft", "other.weft"], ["goal", "scale", "g.weft", "--calc", "2", "-o", "g.weft"],
-                          ["export", "perfetto", "RUN", "-o", "RUN/results.sqlite"], ["report", "RUN", "-o", "RUN/summary.json"],
+                          ["export", "perfetto", "RUN", "-o", "same.pb"], ["report", "RUN", "-o", "same.html"],
                           ["sim", "-q", "RUN/scenario.txtpb", "--goal", "g.weft", "-o", "RUN"]):
             before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
             run = self.weft(*arguments, status=2)
