@@ -181,21 +181,22 @@ void count(Unread* unread, std::string_view name) {
   throw InputError(fmt::format("'{}' is given twice, with two values", name));
 }
 
-// Attributes of one node that are read: a name that comes again must have the same value.
+// Attributes of one node that are read, which must outlive this: a name that comes again must have the same
+// value.
 class ReadAttributes {
  public:
   void take(const pb::AttributeProto& attribute, ChakraNode& node) {
-    for (const pb::AttributeProto& before : read_) {
-      if (before.name() != attribute.name()) continue;
-      if (before.SerializeAsString() == attribute.SerializeAsString()) return;
+    for (const pb::AttributeProto* before : read_) {
+      if (before->name() != attribute.name()) continue;
+      if (before->SerializeAsString() == attribute.SerializeAsString()) return;
       fail_twice(attribute.name());
     }
     take_attribute(attribute, node);
-    read_.push_back(attribute);
+    read_.push_back(&attribute);
   }
 
  private:
-  std::vector<pb::AttributeProto> read_;
+  std::vector<const pb::AttributeProto*> read_;
 };
 
 ChakraNode from_message(const pb::Node& message, const SourceLocation& where, Unread* unread) {
@@ -370,6 +371,7 @@ void take_integer(JsonValue member, ChakraNode& node, std::optional<std::int64_t
 
 // [{"name": "comm_size", "int64_val": 8}, …], as protobuf's form has attributes.
 void take_attributes(JsonValue list, ChakraNode& node, Unread* unread) {
+  pb::Node kept;
   ReadAttributes attributes;
   for (const JsonValue item : list.items()) {
     const std::string_view name = item["name"].text();
@@ -377,7 +379,7 @@ void take_attributes(JsonValue list, ChakraNode& node, Unread* unread) {
       count(unread, name);
       continue;
     }
-    pb::AttributeProto attribute;
+    pb::AttributeProto& attribute = *kept.add_attr();
     attribute.set_name(std::string(name));
     for (const JsonValue value : item.items()) {
       if (!lower(value.key()).ends_with("val")) continue;

@@ -233,6 +233,7 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
   communicators.begin_rank();
   RankImporter importer(options, header.rank, header.size, communicators, traffic, notes);
   TraceRecord record;
+  std::uint64_t facts_known = 0;
   const auto regions = [&] {
     for (const TraceRegionEvent& event : reader.take_region_events()) {
       run.regions.insert(event.name);
@@ -243,7 +244,10 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
   while (reader.next(record)) {
     try {
       regions();
-      importer.threads_take_turns(take_turns(reader));
+      if (facts_known != reader.facts_read()) {
+        facts_known = reader.facts_read();
+        importer.threads_take_turns(take_turns(reader));
+      }
       importer.add(record, reader.communicators());
     } catch (const InputError& error) {
       throw InputError({path.string()}, fmt::format("call {}, {}: {}", reader.records(),

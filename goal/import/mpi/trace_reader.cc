@@ -156,6 +156,7 @@ void TraceReader::read_region() {
 void TraceReader::read_fact() {
   const std::string name = chunks_.text();
   facts_[name] = chunks_.text();
+  ++facts_read_;
   if (facts_.size() > 1024) chunks_.fail("more than 1024 kinds of facts");
 }
 

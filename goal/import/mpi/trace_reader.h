@@ -39,6 +39,8 @@ class TraceReader {
   // What the process told of itself and its machine, by the names in tracer/format/README.md: the latest
   // read.
   const std::map<std::string, std::string>& facts() const { return facts_; }
+  // How many were read so far, those that came again too: as long as it stays, facts() stay.
+  std::uint64_t facts_read() const { return facts_read_; }
 
   // Begins and ends of regions read since the last time this was called: they came before the record that
   // next() returned last, or before the end.
@@ -84,6 +86,7 @@ class TraceReader {
   std::vector<TraceRegionEvent> region_events_;
   std::vector<TraceThreadEnd> thread_ends_;
   std::map<std::string, std::string> facts_;
+  std::uint64_t facts_read_ = 0;
   trace::OffCore off_before_, off_inside_;  // of the next record
   std::uint64_t thread_begins_cpu_ns_ = 0;  // the same
   std::deque<std::string> names_;           // of counters_; never moves, since records point into it

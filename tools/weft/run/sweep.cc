@@ -286,8 +286,9 @@ void add_status(Command& parent) {
       print_text(fmt::format("to do again: {} of {} runs, as {} has changed since\n", progress.outdated,
                              progress.points, progress.changed_input));
     }
-    if (const std::string wide = sweep::wide_text(folder, sweep::outcomes_of(folder)); !wide.empty()) {
-      print_text(wide + "\n");
+    if (folder.until_ci() > 0) {
+      const std::string wide = sweep::wide_text(folder, sweep::outcomes_of(folder));
+      if (!wide.empty()) print_text(wide + "\n");
     }
     print_text(slurm_status(folder));
   });
