@@ -16,6 +16,10 @@ using Selection = ChannelRule::Selection;
 // Steps of a walk after which several searches take a second in all.
 constexpr std::uint64_t kQuickWalk = 4'000'000;
 
+std::string ascends(std::uint32_t links) {
+  return fmt::format("channels ascend with every link, of which ways have {} at most", links);
+}
+
 // ACKs have to keep to the policy's paths, too.
 std::string own_proof(const LosslessTraffic& traffic) {
   const bool all = std::ranges::all_of(traffic.travellers(), [&](const routing::Travellers& who) {
@@ -37,11 +41,14 @@ bool DeadlockProof::is_routed(const ChannelRule& rule) const {
 
 std::string DeadlockProof::of(const ChannelRule& rule) {
   if (is_routed(rule)) return own_;
-  if (!ascent()) return "";
+  if (!ascent()) {
+    const std::uint32_t links = most_links();
+    const bool suffices = links > 0 && !rule.control_apart && rule.selection == Selection::kByHop;
+    return suffices && rule.channels >= links ? ascends(links) : "";
+  }
   if (ascent_->up_then_down) return "all ways lead up, then down";
   if (rule.control_apart) return "";
-  if (rule.selection == Selection::kByHop && rule.channels >= ascent_->hops)
-    return fmt::format("channels ascend with every link, of which ways have {} at most", ascent_->hops);
+  if (rule.selection == Selection::kByHop && rule.channels >= ascent_->hops) return ascends(ascent_->hops);
   if (rule.selection == Selection::kByGroup && rule.channels >= ascent_->by_group) {
     return fmt::format(
         "channels ascend with every link, or from one within a group to one that leaves it, up to {}",
@@ -70,6 +77,8 @@ std::optional<ChannelRule> DeadlockProof::least(const ChannelRule& open, bool ha
   if (ascent()) {
     propose(Selection::kByHop, ascent_->up_then_down ? 1 : ascent_->hops);
     if (has_both_links || !open.any_selection) propose(Selection::kByGroup, ascent_->by_group);
+  } else if (const std::uint32_t links = most_links()) {
+    propose(Selection::kByHop, links);
   }
   if (!open.any_count) routed();
   return best;
@@ -84,6 +93,15 @@ const std::optional<routing::Ascent>& DeadlockProof::ascent() {
   const std::uint64_t most = own_.empty() ? most_work_ : std::min(most_work_, kQuickWalk);
   ascent_ = routing::find_ascent(setup_.topology, setup_.table, traffic_.travellers(), most);
   return ascent_;
+}
+
+std::uint32_t DeadlockProof::most_links() const {
+  const std::uint32_t most = traffic_.data().most_links();
+  // Shortest ways have no more than the data's.
+  const bool all = std::ranges::all_of(traffic_.travellers(), [&](const routing::Travellers& who) {
+    return who.paths->all_minimal() || who.paths == &traffic_.data();
+  });
+  return all ? most : 0;
 }
 
 std::string deadlock_proof(const routing::Policy& policy, const routing::PlanSetup& setup,

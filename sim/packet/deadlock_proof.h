@@ -30,6 +30,8 @@ class DeadlockProof {
  private:
   bool is_routed(const routing::ChannelRule& rule) const;
   const std::optional<routing::Ascent>& ascent();
+  // The most links of all ways, where the data's model knows; 0: it doesn't.
+  std::uint32_t most_links() const;
 
   const LosslessTraffic& traffic_;
   const routing::PlanSetup& setup_;

@@ -38,7 +38,7 @@ struct Plugin {
 
 // What plug-in and program must agree in. To be counted up whenever a header that plugin.h includes changes
 // in a way that `layout` doesn't see: a virtual function more, an argument that means something else.
-inline constexpr std::uint32_t kPluginInterface = 18;
+inline constexpr std::uint32_t kPluginInterface = 19;
 
 namespace internal {
 

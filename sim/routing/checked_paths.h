@@ -28,6 +28,7 @@ class CheckedPaths final : public PathModel {
   std::uint32_t states() const override { return states_; }
   std::uint32_t virtual_channels() const override { return base_->virtual_channels(); }
   std::string own_proof() const override { return base_->own_proof(); }
+  std::uint32_t most_links() const override { return base_->most_links(); }
   bool tells_hosts_apart() const override { return base_->tells_hosts_apart(); }
   bool names_ways() const override { return base_->names_ways(); }
   bool all_minimal() const override { return base_->all_minimal(); }

@@ -66,6 +66,9 @@ class PathModel {
   // Why these keep packets from waiting in a circle, where that is published for networks such as this one
   // and nothing has to be looked for; "": not known.
   virtual std::string own_proof() const { return ""; }
+  // The most links between switches that any way has, or more, where that is known without following ways; 0:
+  // it isn't.
+  virtual std::uint32_t most_links() const { return 0; }
   // Does it matter which of the hosts that are cabled to the same switches in the same order (HostClass) a
   // packet comes from or goes to, but for the last link? If not, they are looked at as one.
   virtual bool tells_hosts_apart() const { return true; }
@@ -97,6 +100,7 @@ class MinimalPaths final : public PathModel {
   void steps(topologies::Vertex at, PathState state, std::uint32_t host,
              std::vector<PathStep>& steps) const override;
   bool tells_hosts_apart() const override { return false; }
+  bool all_minimal() const override { return true; }
 
  private:
   const RoutingTable& table_;

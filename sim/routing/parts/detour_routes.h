@@ -61,6 +61,11 @@ class DetourRoutes {
   std::uint32_t links(std::uint32_t switch_index, std::uint32_t host) const;
   // And from a host's switch, the nearest, to another host's.
   std::uint32_t links_between(std::uint32_t host, std::uint32_t other) const;
+  // The most that links() can be, where groups are linked and machines have one accelerator; else 0: that
+  // takes following ways.
+  std::uint32_t most_links() const {
+    return groups_ != nullptr && !topology_.has_domains() ? groups_->most_links() : 0;
+  }
   // The ports of a switch, which `here` is of, on the way to a host that isn't cabled to it; none whose link
   // is down. `ports`: where they are put if need be; good until the next call of this or here.minimal().
   std::span<const std::uint32_t> next(OwnSwitch& here, std::uint32_t switch_index, std::uint32_t host,
@@ -120,6 +125,8 @@ class DetourPaths final : public PathModel {
   void steps(topologies::Vertex at, PathState state, std::uint32_t host,
              std::vector<PathStep>& steps) const override;
   PathState behind_detour(PathState) const override { return 1; }
+  // Those of two legs.
+  std::uint32_t most_links() const override { return 2 * routes().most_links(); }
   bool detours_within_groups() const override { return rules_.within_groups; }
   bool tells_hosts_apart() const override { return false; }
   std::uint32_t states() const override { return 2; }

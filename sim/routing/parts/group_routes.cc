@@ -72,6 +72,14 @@ void GroupRoutes::list_arcs(const std::vector<bool>& down_links) {
 
 // From the switches that the hosts are cabled to: all that is reached with so many links between groups, by
 // the number of all links, then all with one more.
+std::uint32_t GroupRoutes::most_links() const {
+  std::uint8_t most = 0;
+  for (const std::uint8_t distance : distance_) {
+    if (distance != kNoWay) most = std::max(most, distance);
+  }
+  return most;
+}
+
 void GroupRoutes::search(std::uint32_t host_class, const HostClass& hosts) {
   cost_.assign(topology_.switches(), kUnreached);
   open_.assign(1, {});

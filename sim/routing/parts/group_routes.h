@@ -44,6 +44,8 @@ class GroupRoutes {
   std::uint8_t distance(std::uint32_t switch_index, std::uint32_t host) const {
     return distance_[index(switch_index, host)];
   }
+  // The most that distance() can be.
+  std::uint32_t most_links() const;
 
  private:
   struct Set {

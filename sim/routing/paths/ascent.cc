@@ -79,9 +79,9 @@ class Climb {
 
   void run() {
     if (who_.paths->names_ways()) return named();
-    for (std::uint32_t d = 0; d < groups_.size(); ++d) find_detours(d);
-    for (std::uint32_t v = 0; v < groups_.size() && !detours_.empty(); ++v) first_leg(v);
-    for (std::uint32_t d = 0; d < groups_.size(); ++d) to_host(d);
+    each_group([&](std::uint32_t d) { find_detours(d); });
+    if (!detours_.empty()) each_group([&](std::uint32_t v) { first_leg(v); });
+    each_group([&](std::uint32_t d) { to_host(d); });
   }
 
  private:
@@ -90,6 +90,19 @@ class Climb {
   void spend(std::uint64_t work) {
     ascent_.work += work;
     if (ascent_.work > most_work_) throw NoAscent();
+  }
+  // Ends where the first ones take so much that all would take far more than is allowed.
+  template <typename Visit>
+  void each_group(Visit&& visit) {
+    constexpr std::uint32_t kFirst = 16;
+    const std::uint64_t before = ascent_.work;
+    for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+      if (g == kFirst) {
+        const double all = static_cast<double>(ascent_.work - before) / kFirst * groups_.size();
+        if (static_cast<double>(before) + all > 1.5 * static_cast<double>(most_work_)) throw NoAscent();
+      }
+      visit(g);
+    }
   }
   template <typename Visit>
   void each_entry(std::uint32_t group, Visit&& visit) const {

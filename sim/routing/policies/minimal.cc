@@ -56,6 +56,7 @@ class Paths final : public PathModel {
     for (const std::uint32_t c : channels)
       steps.push_back({.channel = c, .share = 1.0 / static_cast<double>(channels.size())});
   }
+  std::uint32_t most_links() const override { return routes().most_links(); }
   bool tells_hosts_apart() const override { return false; }
 
  private:

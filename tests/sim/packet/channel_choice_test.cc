@@ -203,6 +203,28 @@ TEST_CASE("virtual channels: large networks take little work") {
         2);
 }
 
+TEST_CASE("virtual channels: where a walk takes long, the longest ways that a policy can have count") {
+  // Local, global, local for each leg. A walk over the ways of 5,256 hosts takes more than a few steps for
+  // each pair of switches.
+  const Net net("dragonfly:p=6");
+  const std::uint64_t pairs = std::uint64_t{net.topology.switches()} * net.topology.switches();
+  for (const auto& [policy, links] :
+       {std::pair{"valiant", 6u}, std::pair{"ugal", 6u}, std::pair{"minimal", 3u}}) {
+    INFO(policy);
+    const auto rule = net.proven(policy_named(policy), Selection::kByHop, pairs / 4);
+    REQUIRE(rule);
+    CHECK(rule->channels == links);
+    // Fewer, or by another rule, aren't proven by that.
+    CHECK_FALSE(net.proven(policy_named(policy), Selection::kByGroup, pairs / 4));
+  }
+  // Small ones agree with the walk.
+  const Net small("dragonfly:p=2");
+  CHECK(small.proven(policy_named("valiant"), Selection::kByHop, 1)->channels ==
+        small.proven(policy_named("valiant"), Selection::kByHop)->channels);
+  CHECK(small.proven(policy_named("minimal"), Selection::kByHop, 1)->channels ==
+        small.proven(policy_named("minimal"), Selection::kByHop)->channels);
+}
+
 TEST_CASE("virtual channels: what a user gives wins") {
   const Net torus("torus:dims=8");
   const routing::Policy &order = policy_named("dimension_order"), &ecmp = policy_named("ecmp");
