@@ -18,7 +18,7 @@ LinkChanges::LinkChanges(const FlowSetup& setup)
 
 Time LinkChanges::next() const {
   const Time change = next_change_ < changes_.size() ? changes_[next_change_].at : Time::max();
-  return next_reroute_ < reroutes_.size() ? std::min(change, reroutes_[next_reroute_]) : change;
+  return std::min(change, reroutes_.next());
 }
 
 Bandwidth LinkChanges::rate(std::uint32_t channel) const {
@@ -58,12 +58,9 @@ void LinkChanges::apply(Time now, Paths& paths) {
     const bool was_down = down_[change.link];
     down_[change.link] = change.share == 0;
     if (was_down == (change.share == 0) && !(hears_rates_ && new_rate)) continue;
-    const Time known = change.known ? now : after(now, reconvergence_);
-    const auto place = std::ranges::lower_bound(reroutes_, known);
-    if (place == reroutes_.end() || *place != known) reroutes_.insert(place, known);
+    reroutes_.add(change.known ? now : after(now, reconvergence_));
   }
-  if (next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == now) {
-    ++next_reroute_;
+  if (reroutes_.take(now)) {
     if (table_ == nullptr) table_ = std::make_unique<routing::RoutingTable>(original_table_);
     table_->repair(routed_, down_);
     paths.set_table(*table_);

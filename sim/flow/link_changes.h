@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/core/due_times.h"
 #include "sim/flow/flow_config.h"
 #include "sim/flow/paths.h"
 #include "sim/results/busy_times.h"
@@ -37,8 +38,7 @@ class LinkChanges {
   const topologies::Topology& topology_;
   const std::vector<LinkShare> changes_;
   std::size_t next_change_ = 0;
-  std::vector<Time> reroutes_;  // in the order of time
-  std::size_t next_reroute_ = 0;
+  DueTimes reroutes_;
   std::vector<double> share_;  // by channel: of the rate it was built with
   std::vector<bool> down_;     // by link
   results::BusyTimes busy_times_;

@@ -205,7 +205,7 @@ void Channels::set_queues(const Discipline& discipline, const Parameters& parame
   for (ChannelId c{0}; c < count(); ++c) {
     const topologies::Channel& wire = topology.channels()[c];
     if (topology.node(wire.from).kind == topologies::NodeKind::kHost) continue;
-    const bool in_node = is_in_node(wire.from);
+    const bool in_node = is_switch_in_node(wire.from);
     const auto [at, fresh] = rules.try_emplace({wire.rate.bps(), in_node});
     if (fresh) at->second = discipline.rule(parameters, {wire.rate, rtt, packet_bytes, in_node});
     const QueueRule& rule = at->second;
@@ -251,14 +251,14 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
           {.rate = wire.rate,
            .latency = wire.latency,
            .to_host = ends[c].is_host(),
-           .to_node = is_in_node(wire.to),
+           .to_node = is_switch_in_node(wire.to),
            .crosses_groups = !ends[c].is_host() && topology.node(wire.to).group != topology.node(v).group,
            .pipeline = Time::ps(hot[c].delay_ps) - wire.latency,
            .send_delay = ends[c].is_host() ? send_delay_ : Time()});
       hot[c].flags |= admits ? kAdmits : kScheduled;
     }
     const NodeSite site{.is_host = is_host,
-                        .in_node = is_in_node(v),
+                        .in_node = is_switch_in_node(v),
                         .ports = ports,
                         .pipeline = topology.node(v).switch_latency,
                         .rtt = rtt,

@@ -247,7 +247,7 @@ class Channels {
   // Gives the delay of a cable and the pipeline of the switch at its end, without what hosts add.
   std::int64_t way_ps(ChannelId c) const { return hot[c].delay_ps - (leaves_host(c) ? send_delay_.ps() : 0); }
   // Belongs it to a node of several hosts, without being one?
-  bool is_in_node(topologies::Vertex v) const {
+  bool is_switch_in_node(topologies::Vertex v) const {
     const topologies::Node& node = topology.node(v);
     return node.domain != topologies::kNoDomain && node.kind != topologies::NodeKind::kHost;
   }

@@ -12,7 +12,7 @@ LinkSchedule::LinkSchedule(std::span<const LinkChange> changes, Time reconvergen
 
 Time LinkSchedule::next() const {
   const Time change = next_change_ < changes_.size() ? changes_[next_change_].at : Time::max();
-  return next_reroute_ < reroutes_.size() ? std::min(change, reroutes_[next_reroute_]) : change;
+  return std::min(change, reroutes_.next());
 }
 
 bool LinkSchedule::advance(Time now, Channels& channels, SwitchPolicies& policies) {
@@ -22,8 +22,7 @@ bool LinkSchedule::advance(Time now, Channels& channels, SwitchPolicies& policie
     // Known at once: after all that happens now.
     const bool more = next_change_ < changes_.size() && changes_[next_change_].at == due &&
                       (reconvergence_ == Time() || changes_[next_change_].known);
-    if (!more && next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == due) {
-      ++next_reroute_;
+    if (!more && reroutes_.take(due)) {
       channels.reroute();
       policies.reconverge(channels.down_links(), channels.rate_shares());
       continue;
@@ -32,9 +31,7 @@ bool LinkSchedule::advance(Time now, Channels& channels, SwitchPolicies& policie
     const bool was_down = channels.down_links()[change.link];
     const bool new_rate = channels.apply(change);
     if (was_down == (change.rate_share == 0) && !(policies.hears_rates() && new_rate)) continue;
-    const Time known = change.known ? change.at : after(change.at, reconvergence_);
-    const auto place = std::ranges::lower_bound(reroutes_, known);
-    if (place == reroutes_.end() || *place != known) reroutes_.insert(place, known);
+    reroutes_.add(change.known ? change.at : after(change.at, reconvergence_));
   }
   return changed;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/core/due_times.h"
 #include "sim/core/link_change.h"
 #include "sim/units/quantity.h"
 
@@ -31,8 +32,7 @@ class LinkSchedule {
   std::vector<LinkChange> changes_;
   Time reconvergence_;
   std::size_t next_change_ = 0;
-  std::vector<Time> reroutes_;  // in the order of time
-  std::size_t next_reroute_ = 0;
+  DueTimes reroutes_;
 };
 
 }  // namespace weft::sim::packet

@@ -131,24 +131,27 @@ std::string protocol_there(const Scenario& scenario, std::string_view name) {
   return completed(*info, choice);
 }
 
-// What ranks add up costs their hosts time, of which nothing is said here. Processors take 0.06 (A64FX) to
-// 0.5 ns a byte: sim/fabrics/machine_hosts.cc.
-bool has_free_reductions(const Scenario& scenario, const goal::Program& program) {
+// Do ranks add up so much that it would take their hosts time?
+bool adds_up(const goal::Program& program) {
   constexpr std::uint64_t kMany = 64 << 10;  // bytes: from here on it is more than a message's latency
-  const auto profile = scenario.collectives.given.find("profile");
-  if (profile != scenario.collectives.given.end() && is_nccl(profile->second)) return false;
-  if (has_gpu_nodes(scenario) || scenario.hosts.locations.contains("reduction_per_byte")) return false;
-  const auto given = scenario.hosts.given.find("reduction_per_byte");
-  if (given != scenario.hosts.given.end() && given->second != "0") return false;
-  const auto adds_up = [](const goal::Collective& each) {
+  return std::ranges::any_of(program.facts().collectives, [](const goal::Collective& each) {
     const bool reduces = each.kind == goal::CollectiveKind::kAllreduce ||
                          each.kind == goal::CollectiveKind::kReduce ||
                          each.kind == goal::CollectiveKind::kReduceScatter;
     const bool has_many =
         each.bytes >= kMany || std::ranges::any_of(each.counts, [](auto count) { return count >= kMany; });
     return reduces && has_many;
-  };
-  return std::ranges::any_of(program.facts().collectives, adds_up);
+  });
+}
+
+// What ranks add up costs their hosts time, of which nothing is said here. Processors take 0.06 (A64FX) to
+// 0.5 ns a byte: sim/fabrics/machine_hosts.cc.
+bool has_free_reductions(const Scenario& scenario) {
+  const auto profile = scenario.collectives.given.find("profile");
+  if (profile != scenario.collectives.given.end() && is_nccl(profile->second)) return false;
+  if (has_gpu_nodes(scenario) || scenario.hosts.locations.contains("reduction_per_byte")) return false;
+  const auto given = scenario.hosts.given.find("reduction_per_byte");
+  return given == scenario.hosts.given.end() || given->second == "0";
 }
 
 std::string* left_to_graph(ModuleChoice& choice, const char* parameter) {
@@ -226,7 +229,7 @@ void follow_machine(Scenario& scenario, const goal::Program& program, std::vecto
 
 // Programs that were traced ran on processors.
 void follow_processors(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {
-  if (program.metadata("mpi_library").empty() || !has_free_reductions(scenario, program)) return;
+  if (program.metadata("mpi_library").empty() || !adds_up(program) || !has_free_reductions(scenario)) return;
   std::vector<std::string> taken;
   cost_of_reductions(scenario, fabrics::processor_costs(), taken);
   remarks.push_back(fmt::format("{}, as processors of InfiniBand machines took to add up; 0 is for free",
@@ -288,8 +291,8 @@ void tell_free_reductions(const Scenario& scenario, std::span<const goal::Progra
                           std::vector<std::string>& remarks) {
   bool are_free = false;
   for (std::size_t i = 0; i < programs.size() && !are_free; ++i) {
-    are_free =
-        has_free_reductions(programs.size() == 1 ? scenario : scenario_of_job(scenario, i), programs[i]);
+    are_free = adds_up(programs[i]) &&
+               has_free_reductions(programs.size() == 1 ? scenario : scenario_of_job(scenario, i));
   }
   if (!are_free) return;
   remarks.push_back(

@@ -16,6 +16,10 @@ namespace {
 
 constexpr std::string_view kAutomatic = "auto";
 
+std::string did_you_mean(const std::string& nearest) {
+  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+}
+
 template <typename Number>
 Number parse_number(std::string_view text, std::string_view expected) {
   Number value{};
@@ -183,11 +187,10 @@ void Parameters::check_limits(const ParameterSpec& spec, const std::string& valu
   const bool is_word_for_default = value == spec.default_value && (value.empty() || value == kAutomatic);
   if (is_word_for_default || is_within(spec.limits, spec.type, value)) return;
   const std::vector<std::string>& words = spec.limits.one_of;
-  const std::string nearest = nearest_name(value, words);
   const bool takes_auto =
       spec.default_value == kAutomatic && std::ranges::find(words, kAutomatic) == words.end();
   fail(spec.name, fmt::format("it must be {}{}{}", to_string(spec.limits), takes_auto ? ", or auto" : "",
-                              nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+                              did_you_mean(nearest_name(value, words))));
 }
 
 const std::string& Parameters::find(std::string_view name) const {
@@ -312,9 +315,7 @@ void fail_unknown_name(std::string_view kind, std::string_view word, std::span<c
                            : !nearest.empty() && known.size() > kMany
                                ? ""
                                : fmt::format(" (known: {})", fmt::join(known, ", "));
-  throw InputError(location,
-                   fmt::format("'{}' is not a {}{}{}", word, kind,
-                               nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest), list));
+  throw InputError(location, fmt::format("'{}' is not a {}{}{}", word, kind, did_you_mean(nearest), list));
 }
 
 }  // namespace weft

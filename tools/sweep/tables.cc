@@ -190,8 +190,7 @@ Progress progress_of(const Folder& folder) {
   return progress;
 }
 
-void write_tables(const Folder& folder, const Outcomes& outcomes) {
-  const std::vector<Group> groups = groups_of(folder, outcomes);
+void write_tables(const Folder& folder, const Outcomes& outcomes, const std::vector<Group>& groups) {
   write_file(folder.path() + "/sweep.csv", sweep_csv(folder, outcomes));
   write_file(folder.path() + "/summary.csv", summary_csv(folder, groups));
   write_file(folder.path() + "/plot.svg", makespan_plot(folder.fields(), groups));
@@ -210,10 +209,9 @@ std::string name_of(const Folder& folder, const Group& group) {
 
 }  // namespace
 
-std::string wide_text(const Folder& folder, const Outcomes& outcomes) {
+std::string wide_text(const Folder& folder, const std::vector<Group>& groups) {
   if (folder.until_ci() <= 0) return "";
   constexpr std::size_t kMostNamed = 5;
-  const std::vector<Group> groups = groups_of(folder, outcomes);
   std::size_t wide = 0, most_seeds = 0;
   std::string named;
   for (const Group& group : groups) {
@@ -230,9 +228,9 @@ std::string wide_text(const Folder& folder, const Outcomes& outcomes) {
       wide > kMostNamed ? " and others" : "");
 }
 
-std::string summary_text(const Folder& folder, const Outcomes& outcomes) {
+std::string summary_text(const Folder& folder, const std::vector<Group>& groups) {
   std::string text;
-  for (const Group& group : groups_of(folder, outcomes)) {
+  for (const Group& group : groups) {
     const std::string name = name_of(folder, group);
     std::string time = "not known";
     if (const std::optional<Estimate>& makespan = group.estimates[0]) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/sweep/folder.h"
 #include "tools/sweep/groups.h"
@@ -17,13 +18,14 @@ struct Progress {
 Progress progress_of(const Folder& folder);
 
 // Writes sweep.csv, summary.csv, plot.svg and, where prices are known, pareto.svg into the folder; README.md
-// describes them. The same points give the same files, however they were run. Throws InputError.
-void write_tables(const Folder& folder, const Outcomes& outcomes);
+// describes them. The same points give the same files, however they were run. Throws InputError. `groups`,
+// here and below: groups_of() what the folder has.
+void write_tables(const Folder& folder, const Outcomes& outcomes, const std::vector<Group>& groups);
 
 // The summary for people.
-std::string summary_text(const Folder& folder, const Outcomes& outcomes);
+std::string summary_text(const Folder& folder, const std::vector<Group>& groups);
 // Where seeds were to be added until intervals are narrow (Folder::until_ci()): the sentence that says of how
 // many combinations they are not, and of which. "": of none.
-std::string wide_text(const Folder& folder, const Outcomes& outcomes);
+std::string wide_text(const Folder& folder, const std::vector<Group>& groups);
 
 }  // namespace weft::sweep

@@ -9,6 +9,7 @@
 #include "topologies/families/lattice.h"
 #include "topologies/families/sizing.h"
 #include "topologies/families/tofu.h"
+#include "topologies/machines/machine.h"
 #include "topologies/machines/machines.h"
 
 namespace weft::topologies {
@@ -113,9 +114,7 @@ Topology build_fugaku(const Parameters& parameters) {
   Topology topology =
       build_tofu(to_short_form(fugaku_info().name, parameters),
                  parameters.automatic("shape") ? whole_machine() : allocation(parameters), parameters);
-  topology.add_note(
-      "fugaku is made of published counts; `weft describe fugaku` tells what of it is known, and what "
-      "assumed");
+  note_published(topology, fugaku_info().name, "it");
   return topology;
 }
 

@@ -32,14 +32,18 @@ std::uint32_t machine_groups(const Parameters& parameters, std::uint32_t all) {
   return count_parameter(parameters, "groups", all, all);
 }
 
+void note_published(Topology& topology, std::string_view machine, std::string_view part) {
+  topology.add_note(
+      fmt::format("{0} is made of published counts; `weft describe {0}` tells what of {1} is known, and what "
+                  "assumed",
+                  machine, part));
+}
+
 MachineBuilder::MachineBuilder(const ModuleInfo& info, const Parameters& parameters)
     : parameters_(parameters),
       cabling_(read_cabling(parameters)),
       topology_(to_short_form(info.name, parameters)) {
-  topology_.add_note(
-      fmt::format("{0} is made of published counts; `weft describe {0}` tells what of its cabling is known, "
-                  "and what assumed",
-                  info.name));
+  note_published(topology_, info.name, "its cabling");
 }
 
 void MachineBuilder::add_group(const MachineGroup& group, std::uint32_t per_spine) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "topologies/families/cabling.h"
@@ -42,6 +43,9 @@ std::vector<ParameterSpec> machine_parameters(const MachineDefaults& defaults);
 
 // The parameter `groups`: how many of the machine's `all` are to be built, from the first.
 std::uint32_t machine_groups(const Parameters& parameters, std::uint32_t all);
+
+// Notes that the machine is made of published counts, and where to read what of it, or of a part, is known.
+void note_published(Topology& topology, std::string_view machine, std::string_view part);
 
 class MachineBuilder {
  public:

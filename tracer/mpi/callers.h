@@ -18,5 +18,7 @@ enum class Caller {
 // call then returns to the library that has called the function back. What the library itself calls of MPI,
 // it calls by name.
 Caller caller_at(const void* return_address);
+// With a call around this one: does the program make it?
+bool is_programs(const void* return_address);
 
 }  // namespace weft::trace

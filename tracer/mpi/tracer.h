@@ -34,8 +34,6 @@ extern constinit thread_local std::uint64_t called_back_ns __attribute__((tls_mo
 // Where this thread says which call it is in; null before its first traced call.
 extern constinit thread_local NowIn* now_in __attribute__((tls_model("initial-exec")));
 void find_now_in();  // sets it
-// With a call around this one: does the program make it?
-bool is_programs(const void* return_address);
 // When it ran, for the time from its first traced call on.
 extern constinit thread_local CoreTime core_time __attribute__((tls_model("initial-exec")));
 

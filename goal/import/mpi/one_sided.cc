@@ -200,12 +200,12 @@ void OneSided::end_exposure(RankProgram::Thread& thread, const TraceRecord& reco
 void OneSided::admit(const RankProgram::Thread& thread) {
   if (windows_.empty()) return;  // nobody can reach this rank yet
   // What has started here, a target has reached.
-  const RankProgram::Before gate{thread.point.op, true};
+  const Before gate{thread.point.op, true};
   if (epochs_.synchronization()) admit(*epochs_.synchronization(), gate);
   for (const MeetingPoint& point : epochs_.exposures()) admit(point, gate);
 }
 
-void OneSided::admit(const MeetingPoint& point, RankProgram::Before gate) {
+void OneSided::admit(const MeetingPoint& point, Before gate) {
   auto& arrivals = traffic_.at(rank_).arrivals;
   const auto found = arrivals.find(point);
   if (found == arrivals.end()) return;
@@ -214,7 +214,7 @@ void OneSided::admit(const MeetingPoint& point, RankProgram::Before gate) {
 }
 
 // Receives on a stream of their own: the target's threads have no part in it.
-void OneSided::take(const std::vector<Arrival>& arrivals, RankProgram::Before gate) {
+void OneSided::take(const std::vector<Arrival>& arrivals, Before gate) {
   const std::uint32_t cpu = traffic_.at(rank_).threads;
   for (const Arrival& arrival : arrivals) {
     const auto window = windows_.find(arrival.window);
@@ -225,9 +225,8 @@ void OneSided::take(const std::vector<Arrival>& arrivals, RankProgram::Before ga
     State& state = window->second;
     std::vector<OpIndex>& since = state.since[arrival.origin];
     if (arrival.kind == Arrival::Kind::kFlush) {
-      const OpIndex told =
-          program_.append_beside(message(OpKind::kSend, kArrived, arrival.origin, 0, state, cpu),
-                                 since.empty() ? gate : RankProgram::Before{});
+      const OpIndex told = program_.append_beside(
+          message(OpKind::kSend, kArrived, arrival.origin, 0, state, cpu), since.empty() ? gate : Before{});
       for (const OpIndex op : since) program_.add_edge(op, told);
       since.clear();
       continue;

@@ -69,8 +69,8 @@ class OneSided {
   void join_begun(RankProgram::Thread& thread, const TraceRecord& record, State& state, std::int32_t target);
   void join_acknowledgements(RankProgram::Thread& thread, const TraceRecord& record, State& state);
   void end_exposure(RankProgram::Thread& thread, const TraceRecord& record, State& state);
-  void admit(const MeetingPoint& point, RankProgram::Before gate);
-  void take(const std::vector<Arrival>& arrivals, RankProgram::Before gate);
+  void admit(const MeetingPoint& point, Before gate);
+  void take(const std::vector<Arrival>& arrivals, Before gate);
 
   const std::uint32_t rank_, world_size_;
   AccessEpochs epochs_;

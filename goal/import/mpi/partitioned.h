@@ -37,7 +37,7 @@ class Partitioned {
     std::uint64_t bytes = 0;                  // of one of this side's partitions
     std::uint64_t sender_bytes = 0;           // of one of the sender's, each of which is a message
     std::uint32_t thread = 0;                 // that started it
-    RankProgram::Before started;              // where it was then
+    Before started;                           // where it was then
     std::map<std::uint32_t, OpIndex> active;  // by the sender's partition
     // At a receiver, what the sender has yet to give.
     std::map<std::uint32_t, std::uint64_t> expected;

@@ -272,8 +272,8 @@ void RankImporter::sendrecv(Thread& thread, const TraceRecord& record,
   if (sends && !receives) program_.blocking(thread, send_of(record, known));
   if (!sends || !receives) return;
   program_.flush(thread, received.cpu);
-  const RankProgram::Before point = thread.point;
-  const std::vector<RankProgram::Before> joins = thread.joins;
+  const Before point = thread.point;
+  const std::vector<Before> joins = thread.joins;
   const OpIndex first = program_.append(thread, received);
   thread.point = point;
   thread.joins = joins;

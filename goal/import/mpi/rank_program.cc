@@ -115,11 +115,9 @@ std::uint64_t RankProgram::after_wait(Thread& thread, const TraceRecord& record,
   const std::uint64_t after = std::min(gap, record.enter_ns - wait.end_ns);
   thread.pending_ns += gap - after;
   flush(thread, static_cast<std::uint16_t>(record.thread));
-  const auto waits_for = [&](OpIndex op, bool on_start) {
-    if (op != kNone) thread.joins.push_back({op, on_start});
-  };
-  waits_for(wait.point.op, wait.point.op_on_start);
-  waits_for(wait.point.joined, wait.point.joined_on_start);
+  for (const Before& before : {wait.point.at, wait.point.joined}) {
+    if (before.op != kNone) thread.joins.push_back(before);
+  }
   return after;
 }
 
@@ -275,8 +273,8 @@ bool RankProgram::fork(Thread& thread, const TraceRecord& record) {
                                 [](std::uint64_t ns, const MainPoint& point) { return ns < point.leave_ns; });
   if (after == main_points_.begin()) return false;
   --after;
-  thread.point = after->point;
-  if (after->last_join.op != kNone) thread.joins = {after->last_join};
+  thread.point = after->point.at;
+  if (after->point.joined.op != kNone) thread.joins = {after->point.joined};
   thread.last_leave_ns = after->leave_ns;
   const bool is_run_time = follow_ended(thread, record, after->leave_ns);
   if (!region_.empty()) thread.last_leave_ns = std::max(thread.last_leave_ns, region_begin_ns_);
@@ -284,13 +282,11 @@ bool RankProgram::fork(Thread& thread, const TraceRecord& record) {
 }
 
 void RankProgram::left(const Thread& thread, const TraceRecord& record) {
-  const Before join = thread.joins.empty() ? Before{} : thread.joins.back();
+  const ThreadWaits::Point point{thread.point, thread.joins.empty() ? Before{} : thread.joins.back()};
   if (threads_.size() > 1 && !thread.polling && is_inside()) {
-    waits_.add(record.thread, record.enter_ns, record.leave_ns,
-               {thread.point.op, join.op, thread.point.on_start, join.on_start});
+    waits_.add(record.thread, record.enter_ns, record.leave_ns, point);
   }
-  if (record.thread != 0) return;
-  main_points_.push_back({record.leave_ns, thread.point, join});
+  if (record.thread == 0) main_points_.push_back({record.leave_ns, point});
 }
 
 void RankProgram::flush(Thread& thread, std::uint16_t cpu) {

@@ -18,12 +18,7 @@ namespace weft::goal {
 
 class RankProgram {
  public:
-  static constexpr OpIndex kNone = 0xFFFFFFFFu;
-  // Something that must have finished or (on_start) started.
-  struct Before {
-    OpIndex op = kNone;
-    bool on_start = false;
-  };
+  static constexpr OpIndex kNone = Before::kNone;
   struct Thread {
     bool seen = false;
     bool polling = false;  // the last call was a Test or Iprobe in vain
@@ -114,7 +109,7 @@ class RankProgram {
   // Where thread 0 was after a call, for threads that begin later.
   struct MainPoint {
     std::uint64_t leave_ns;
-    Before point, last_join;
+    ThreadWaits::Point point;
   };
 
   // A thread that has ended and that nothing is known to have waited for yet.

@@ -9,13 +9,18 @@
 
 namespace weft::goal {
 
+// Something of a rank that must have finished or (on_start) started.
+struct Before {
+  static constexpr OpIndex kNone = 0xFFFFFFFFu;
+  OpIndex op = kNone;
+  bool on_start = false;
+};
+
 class ThreadWaits {
  public:
-  // Where a thread was after a call: two of its operations, or kNoOp.
+  // Where a thread was after a call: in program order, and what it waits for last.
   struct Point {
-    static constexpr OpIndex kNoOp = 0xFFFFFFFFu;
-    OpIndex op = kNoOp, joined = kNoOp;
-    bool op_on_start = false, joined_on_start = false;
+    Before at, joined;
   };
   struct Wait {
     std::uint64_t ns = 0;      // how long other threads were in those calls; 0: it didn't wait

@@ -296,7 +296,7 @@ int compare(const CompareOptions& options) {
       network_table(folder, options.apps, comparison.networks(), comparison.seeds(), options.token_prices);
   const sweep::Outcomes outcomes = sweep::outcomes_of(folder);
   if (options.output) {
-    sweep::write_tables(folder, outcomes);
+    sweep::write_tables(folder, outcomes, sweep::groups_of(folder, outcomes));
     write_csv(place.path() + "/networks.csv", table);
   }
   tell(options, table);

@@ -22,6 +22,7 @@
 #include "tools/weft/run/explain_settings.h"
 #include "tools/weft/run/explain_where.h"
 #include "tools/weft/run/rerun.h"
+#include "tools/weft/run/time_unit.h"
 #include "tools/weft/topo/topo_output.h"
 #include "topologies/analysis/bisection.h"
 #include "topologies/analysis/router_graph.h"
@@ -203,11 +204,8 @@ std::uint64_t timeouts_of(const results::Report& report) {
 }
 
 std::string readable(double time_ns) {
-  constexpr std::array<std::pair<double, const char*>, 3> kUnits = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}};
-  for (const auto& [factor, unit] : kUnits) {
-    if (time_ns >= factor) return fmt::format("{:.3f} {}", time_ns / factor, unit);
-  }
-  return fmt::format("{:.0f} ns", time_ns);
+  const TimeUnit unit = unit_of(time_ns);
+  return fmt::format("{:.{}f} {}", time_ns / unit.ns, unit.is_least() ? 0 : 3, unit.name);
 }
 
 // What the run itself had that shares and bounds don't show.

@@ -12,6 +12,7 @@
 
 #include "sim/results/row.h"
 #include "sim/units/grouped.h"
+#include "tools/weft/run/time_unit.h"
 
 namespace weft::cli {
 namespace {
@@ -156,29 +157,19 @@ void compare_work(std::span<const NetworkRow> rows, NetworkTable& table) {
 
 // ---- For people ----
 
-struct TimeUnit {
-  double factor = 1;
-  const char *name = "ns", *form = "{:.0f}";
-};
-TimeUnit unit_of(double time_ns) {
-  for (const TimeUnit& unit : {TimeUnit{1e9, "s", "{:.4g}"}, {1e6, "ms", "{:.4g}"}, {1e3, "us", "{:.4g}"}}) {
-    if (time_ns >= unit.factor) return unit;
-  }
-  return {};
+std::string number_in(const TimeUnit& unit, double time_ns) {
+  return fmt::format(fmt::runtime(unit.is_least() ? "{:.0f}" : "{:.4g}"), time_ns / unit.ns);
 }
 
-std::string short_time(double time_ns) {
+std::string four_digits(double time_ns) {
   const TimeUnit unit = unit_of(time_ns);
-  return fmt::format(fmt::runtime(unit.form), time_ns / unit.factor) + " " + unit.name;
+  return number_in(unit, time_ns) + " " + unit.name;
 }
 
 // In the unit of the upper end.
 std::string interval(const NetworkRow& row) {
   const TimeUnit unit = unit_of(row.high());
-  const auto number = [&](double time_ns) {
-    return fmt::format(fmt::runtime(unit.form), time_ns / unit.factor);
-  };
-  return fmt::format("{} - {} {}", number(row.low()), number(row.high()), unit.name);
+  return fmt::format("{} - {} {}", number_in(unit, row.low()), number_in(unit, row.high()), unit.name);
 }
 
 std::string cell(const std::optional<double>& value, const char* form, double factor = 1) {
@@ -208,7 +199,7 @@ std::size_t width_of_prices(std::span<const NetworkRow> rows) {
 std::string line_of(const NetworkRow& row, std::size_t width, std::size_t of_prices) {
   const bool spread = row.runtime_ns && row.runtime_ns->count > 1;
   return fmt::format("{:<{}} {:>10} {:>23} {:>9} {:>7} {:>11}  {:<{}}{}{}\n", row.network.topology, width,
-                     row.runtime_ns ? short_time(row.runtime_ns->mean) : "failed",
+                     row.runtime_ns ? four_digits(row.runtime_ns->mean) : "failed",
                      spread ? interval(row) : "", cell(row.network.price, "{:.0f}", 1e-3),
                      cell(row.network.watts, "{:.1f}", 1e-3), cell(row.price_time(), "{:.3g}"),
                      of_prices > 0 ? row.network.prices : "", of_prices, cause(row), row.tie ? " (tie)" : "");

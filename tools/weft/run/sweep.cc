@@ -234,15 +234,16 @@ void warn_of(const std::vector<std::string>& all) {
 
 int finish(const sweep::Folder& folder, bool quiet) {
   const sweep::Outcomes outcomes = sweep::outcomes_of(folder);
-  sweep::write_tables(folder, outcomes);
+  const std::vector<sweep::Group> groups = sweep::groups_of(folder, outcomes);
+  sweep::write_tables(folder, outcomes, groups);
   if (!quiet) {
-    print_text(fmt::format("{}  {}/sweep.csv, summary.csv, plot.svg\n", sweep::summary_text(folder, outcomes),
+    print_text(fmt::format("{}  {}/sweep.csv, summary.csv, plot.svg\n", sweep::summary_text(folder, groups),
                            folder.path()));
   }
   const sweep::Remarks remarks = sweep::remarks_of(folder, outcomes);
   warn_of(remarks.warnings);
   warn_of(remarks.without_effect);
-  if (const std::string wide = sweep::wide_text(folder, outcomes); !wide.empty()) log::warn(wide);
+  if (const std::string wide = sweep::wide_text(folder, groups); !wide.empty()) log::warn(wide);
   return report_failures(folder, outcomes);
 }
 
@@ -287,7 +288,7 @@ void add_status(Command& parent) {
                              progress.points, progress.changed_input));
     }
     if (folder.until_ci() > 0) {
-      const std::string wide = sweep::wide_text(folder, sweep::outcomes_of(folder));
+      const std::string wide = sweep::wide_text(folder, sweep::groups_of(folder, sweep::outcomes_of(folder)));
       if (!wide.empty()) print_text(wide + "\n");
     }
     print_text(slurm_status(folder));
