@@ -31,27 +31,30 @@ bool is_open(const Op& op) { return op.kind == OpKind::kRecv && (op.peer == kAny
 
 struct Sides {
   std::uint64_t sends = 0, receives = 0;
+  std::uint64_t met() const { return std::min(sends, receives); }
 };
 struct Messages {
   std::unordered_map<Kind, Sides, KindHash> of;
+  std::uint64_t sends = 0, receives = 0, met = 0;
   std::uint64_t open = 0;  // receives from any source or with any tag, which are of no kind
 };
 Messages messages_of(const Graph& graph) {
-  Messages messages;
+  Messages all;
   for (Rank r = 0; r < graph.ranks(); ++r) {
     const RankView rank = graph.rank(r);
     for (OpIndex i = 0; i < rank.ops(); ++i) {
       const Op& op = rank.op(i);
-      if (is_open(op)) {
-        ++messages.open;
-      } else if (op.kind == OpKind::kSend) {
-        ++messages.of[kind_of(r, op)].sends;
-      } else if (op.kind == OpKind::kRecv) {
-        ++messages.of[kind_of(r, op)].receives;
-      }
+      const bool is_send = op.kind == OpKind::kSend;
+      if (is_open(op)) ++all.open;
+      if (is_open(op) || (!is_send && op.kind != OpKind::kRecv)) continue;
+      Sides& sides = all.of[kind_of(r, op)];
+      all.met -= sides.met();
+      ++(is_send ? sides.sends : sides.receives);
+      ++(is_send ? all.sends : all.receives);
+      all.met += sides.met();
     }
   }
-  return messages;
+  return all;
 }
 
 // How many collectives of each communicator all its ranks call.
@@ -79,23 +82,16 @@ std::vector<std::uint32_t> common_calls(const Graph& graph) {
 
 std::uint64_t sends_never_received(const Graph& graph) {
   const Messages messages = messages_of(graph);
-  std::uint64_t left = 0;
-  if (messages.open > 0) return left;
-  for (const auto& [kind, sides] : messages.of) left += sides.sends - std::min(sides.sends, sides.receives);
-  return left;
+  return messages.open > 0 ? 0 : messages.sends - messages.met;
 }
 
 Graph drop_without_partners(const Graph& graph, WithoutPartners& count) {
   const std::vector<std::uint32_t> common = common_calls(graph);
   std::vector<std::uint32_t> most = common;
-  Messages messages = messages_of(graph);
-  for (auto& [kind, sides] : messages.of) {
-    const std::uint64_t met = std::min(sides.sends, sides.receives);
-    count.sends += sides.sends - met;
-    count.receives += sides.receives - met;
-    sides = {met, met};  // to come
-  }
-  count.receives += messages.open;
+  const Messages messages = messages_of(graph);
+  count.sends += messages.sends - messages.met;
+  count.receives += messages.receives - messages.met + messages.open;
+  std::unordered_map<Kind, Sides, KindHash> seen;
   std::vector<std::vector<bool>> dropped(graph.ranks());
   for (Rank r = 0; r < graph.ranks(); ++r) {
     const RankView rank = graph.rank(r);
@@ -111,10 +107,9 @@ Graph drop_without_partners(const Graph& graph, WithoutPartners& count) {
         dropped[r][i] = true;
         continue;
       }
-      Sides& sides = messages.of[kind_of(r, op)];
-      std::uint64_t& left = op.kind == OpKind::kSend ? sides.sends : sides.receives;
-      dropped[r][i] = left == 0;
-      left -= left > 0;
+      Sides& before = seen[kind_of(r, op)];
+      std::uint64_t& number = op.kind == OpKind::kSend ? before.sends : before.receives;
+      dropped[r][i] = number++ >= messages.of.at(kind_of(r, op)).met();
     }
   }
   for (std::size_t c = 0; c < common.size(); ++c) count.collectives += most[c] - common[c];
