@@ -57,7 +57,9 @@ class Halving {
     return first;
   }
 
+  // What a rank gave stays as it is: it adds up in a copy.
   void fold() {
+    out_.copy(rank_blocks(call_, 0, call_.size, out_).count);
     if (call_.me >= 2 * rest_) return;
     const Part all = rank_blocks(call_, 0, call_.size, out_);
     if (call_.me % 2 == 0) {

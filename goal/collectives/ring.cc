@@ -10,6 +10,8 @@ bool reduce_scatter_ring(const CollectiveCall& call, std::uint32_t, std::uint32_
   if (index + 1 >= call.size) return false;
   // Block b starts at rank b + 1 and so ends, complete, at rank b.
   const RingRound round(call.size, call.me, 1, index);
+  // What a rank gave stays as it is: it adds up in a copy.
+  if (index == 0) out.copy(rank_blocks(call, 0, call.size, out).count);
   out.send(round.next, index, rank_block(call, round.outgoing, out));
   out.recv_combine(round.before, index, rank_block(call, round.incoming, out));
   return true;

@@ -27,7 +27,8 @@ struct Part {
   bool operator==(const Part&) const = default;
 };
 
-enum class StepKind : std::uint8_t { kSend, kRecv };
+// A copy is a rank's own work on its memory: bytes that it moves from one buffer to another, no message.
+enum class StepKind : std::uint8_t { kSend, kRecv, kCopy };
 
 // How data are written on the wire: as they are, or as one of NCCL's protocols that send a flag along.
 // Nothing of no bytes becomes more.
@@ -201,6 +202,10 @@ class Group {
   }
   void also_slots(Part slots) {
     if (keep_parts_) parts_.push_back(slots);
+  }
+  // The cpu copies so many bytes between buffers before it turns to the steps behind.
+  void copy(std::uint64_t bytes) {
+    if (bytes > 0) add({.bytes = bytes, .kind = StepKind::kCopy}, {}, true);
   }
   // A message without data, which is sent all the same.
   void signal(std::uint32_t peer, std::uint32_t tag) {

@@ -165,6 +165,7 @@ class Expander {
     end_.clear();
     std::optional<OpIndex> last_in_turn;
     for (const Step& step : group_.steps()) {
+      if (step.kind == StepKind::kCopy) continue;  // takes no time here
       for (std::uint32_t k = 0; k < step.count; ++k) {
         const std::uint32_t peer = step.peer_at(k, call.size);
         const std::uint64_t bytes = call.wire_bytes(step, peer);

@@ -10,6 +10,8 @@ constexpr HostCosts kInfiniBand = {
     .o = "700ns",
     .reduction_per_byte = "0.16",
     .reduction_from_memory = "0.45",
+    .copy_per_byte = "0.03",
+    .copy_from_memory = "0.15",
     .library = "Open MPI",
     .profile = "openmpi",
     .protocol = "openmpi_ucx",
@@ -19,8 +21,8 @@ constexpr HostCosts kInfiniBand = {
     .doubt =
         "Nothing was measured on JUPITER, the GPP and the DCGP partition: library and costs are taken from "
         "the others. Jobs on 128 nodes and more took up to twice the time a message that those on 32 did. "
-        "Vectors of 64 MiB and more cost 0.3 (MareNostrum) to 0.46 ns a byte (Leonardo) in allreduces, and "
-        "0.6 to 0.9 in reduce-scatters, which copy them first.",
+        "Vectors of 64 MiB and more cost 0.3 (MareNostrum) to 0.46 ns a byte (Leonardo) in allreduces; to "
+        "copy them first, as reduce-scatters do, cost 0.1 (512 MiB) to 0.4 (64 MiB) more.",
 };
 
 // libfabric's CXI provider goes over to rendezvous at 16 KiB. Rings of large blocks reach 7 of 24 GB/s.
@@ -50,6 +52,7 @@ constexpr HostCosts kSlingshotAtProcessors = [] {
 constexpr HostCosts kTofu = {
     .o = "1us",
     .reduction_per_byte = "0.06",
+    .copy_per_byte = "0.05",
     .library = "Fujitsu MPI",
     .profile = "openmpi",
     .protocol = "openmpi_ucx:rails=1",

@@ -10,6 +10,7 @@ namespace weft::fabrics {
 struct HostCosts {
   // As the parameters of hosts with these names.
   std::string_view o, O = "0", reduction_per_byte, reduction_from_memory = "0";
+  std::string_view copy_per_byte = "0", copy_from_memory = "0";
   std::string_view library;        // in words
   std::string_view profile;        // of its collectives
   std::string_view protocol;       // over that network, in short form

@@ -13,7 +13,9 @@ bool has_own_sizes(const goal::CollectiveCall& call, const goal::Step& step) {
   return step.by_peer && !call.collective->counts.empty();
 }
 
-std::uint32_t messages_of(const goal::CollectiveCall& call, const goal::Step& step) {
+// A copy that takes time counts as one.
+std::uint32_t messages_of(const goal::CollectiveCall& call, const goal::Step& step, TimePerByte copy) {
+  if (step.kind == goal::StepKind::kCopy) return copy.of(step.bytes) > Time() ? 1 : 0;
   if (!has_own_sizes(call, step)) return is_message(call, step, 0) ? step.count : 0;
   std::uint32_t messages = 0;
   for (std::uint32_t i = 0; i < step.count; ++i) messages += is_message(call, step, i);
@@ -61,6 +63,7 @@ void Collectives::begin(std::uint32_t local, goal::OpIndex op) {
                                     .number = call.tag,
                                     .comm = collective.comm,
                                     .reduction = plan_.reductions[call.peer],
+                                    .copy = plan_.copies[call.peer],
                                     .launched = after(engine_.now(), chosen->options.lane_costs.launch)}));
 }
 
@@ -99,7 +102,7 @@ bool Collectives::expand(std::uint32_t handle) {
   if (!active.chosen->algorithm->expand(active.call, lane.number, lane.groups, group_)) return false;
   ++lane.groups;
   for (const goal::Step& step : group_.steps()) {
-    const std::uint32_t messages = messages_of(active.call, step);
+    const std::uint32_t messages = messages_of(active.call, step, active.copy);
     if (messages == 0) continue;
     lane.steps.push_back({.step = step, .left = messages});
     lane.left += messages;
@@ -115,7 +118,7 @@ void Collectives::begin_group(std::uint32_t handle) {
     const std::vector<OpenStep>& all = with_.open.lane(handle).steps;
     next = i + 1;
     if (!all[i].is_send()) {
-      begin_receives(handle, i);
+      all[i].is_receive() ? begin_receives(handle, i) : give_copy(handle, i);
       continue;
     }
     // The others in turn come as each finishes, and the last of them may end the group.
@@ -137,7 +140,7 @@ void Collectives::begin_group_of_own_processor(std::uint32_t handle) {
     schedule_lane(handle, after(wait, lane.busy));
   }
   for (std::uint32_t i = 0; i < steps; ++i) {
-    if (!with_.open.lane(handle).steps[i].is_send()) begin_receives(handle, i);
+    if (with_.open.lane(handle).steps[i].is_receive()) begin_receives(handle, i);
   }
 }
 
@@ -211,6 +214,17 @@ void Collectives::give_train(std::uint32_t lane, std::uint32_t step) {
   const ActiveCollective& active = with_.open.of_lane(lane);
   with_.work.give_task(with_.tasks.add(
       {.local = active.local, .op = step, .lane = lane, .nic = nic_of(active), .state = TaskState::kTrain}));
+}
+
+void Collectives::give_copy(std::uint32_t lane, std::uint32_t step) {
+  const ActiveCollective& active = with_.open.of_lane(lane);
+  with_.work.give_task(with_.tasks.add({.bytes = with_.open.lane(lane).steps[step].step.bytes,
+                                        .local = active.local,
+                                        .op = step,
+                                        .lane = lane,
+                                        .peer = with_.ranks[active.local].view.rank(),
+                                        .nic = nic_of(active),
+                                        .state = TaskState::kCombine}));
 }
 
 // Gives the cpu the next of the sends in turn, after the one that has finished.
@@ -343,6 +357,7 @@ void Collectives::matched(OpenCollectives::Place place, const ArrivedMessage& me
 
 Time Collectives::combine_duration(const ReplayTask& task) const {
   const goal::Step& step = with_.open.step(task).step;
+  if (step.kind == goal::StepKind::kCopy) return with_.open.of_lane(task.lane).copy.of(task.bytes);
   if (step.format == goal::WireFormat::kInSwitch) return {};  // the switch added it up
   std::uint64_t bytes;
   const std::uint64_t data = goal::data_bytes(step.format, task.bytes);

@@ -63,7 +63,8 @@ class Collectives {
   // takes, zero if there is none that takes time.
   void begin_train(ReplayTask& train) { point_train(train); }
   Time end_of_message(std::uint32_t train);
-  // The cpu has worked on a received message. Zero if it is not to be combined with local data.
+  // The cpu has worked on a received message. Zero if it is not to be combined with local data. Or how long a
+  // copy takes.
   Time combine_duration(const ReplayTask& receive) const;
   bool combines(const ReplayTask& receive) const { return with_.open.step(receive).step.combine > 0; }
   // A message of this step of the lane's present group has finished.
@@ -99,6 +100,7 @@ class Collectives {
   // Sends.
   void give_train(std::uint32_t lane, std::uint32_t step);
   void give_next_in_turn(std::uint32_t lane, std::uint32_t after);
+  void give_copy(std::uint32_t lane, std::uint32_t step);
   bool asks_first(const ReplayTask& train) const;
   void point_train(ReplayTask& train);
   void send(const ReplayTask& train, std::uint32_t task);

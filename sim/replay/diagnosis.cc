@@ -110,7 +110,7 @@ class Diagnosis {
     const CollectiveLane& lane = share.collectives().lane(handle);
     const goal::OpIndex op = share.collectives().of_lane(handle).op;
     for (std::uint32_t s = 0; s < lane.steps.size(); ++s) {
-      if (lane.steps[s].is_send() || lane.steps[s].left == 0) continue;
+      if (!lane.steps[s].is_receive() || lane.steps[s].left == 0) continue;
       waiting_.push_back({rank, false, op, lane.number, s, &share, handle, nullptr});
     }
   }

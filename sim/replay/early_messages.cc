@@ -40,7 +40,7 @@ void EarlyMessages::find_among_all(const ActiveCollective& active, const goal::S
 
 void EarlyMessages::prefetch(const ActiveCollective& active, const std::vector<OpenStep>& steps) const {
   for (const OpenStep& open : steps) {
-    if (open.is_send()) continue;
+    if (!open.is_receive()) continue;
     const std::uint32_t source = open.step.peer_at(0, active.call.size);
     prefetch({active.local, source, active.number, active.comm, open.step.tag});
   }

@@ -60,7 +60,7 @@ void OpenCollectives::open_group(std::uint32_t handle) {
   const CollectiveLane& lane = lanes_[handle];
   if (!is_indexed(actives_[lane.active])) return;
   for (const OpenStep& open : lane.steps) {
-    if (!open.is_send()) open_receives_.add(lane.active, open.step.tag, handle);
+    if (open.is_receive()) open_receives_.add(lane.active, open.step.tag, handle);
   }
 }
 
@@ -68,7 +68,7 @@ void OpenCollectives::close_group(std::uint32_t handle) {
   CollectiveLane& lane = lanes_[handle];
   if (is_indexed(actives_[lane.active])) {
     for (const OpenStep& open : lane.steps) {
-      if (!open.is_send()) open_receives_.remove(lane.active, open.step.tag);
+      if (open.is_receive()) open_receives_.remove(lane.active, open.step.tag);
     }
   }
   lane.steps.clear();
@@ -95,7 +95,7 @@ OpenCollectives::Place OpenCollectives::receive_in(std::uint32_t index, std::uin
     const std::vector<OpenStep>& steps = lanes_[lane].steps;
     for (std::uint32_t s = 0; s < steps.size(); ++s) {
       const OpenStep& open = steps[s];
-      if (open.is_send() || open.step.tag != tag || open.left == 0) continue;
+      if (!open.is_receive() || open.step.tag != tag || open.left == 0) continue;
       if (covers(open.step, source, active.call.size)) return {lane, s};
     }
     if (is_known) break;

@@ -24,7 +24,7 @@ struct ActiveCollective {
   std::uint32_t number = 0, comm = 0;  // which collective it is on which communicator
   std::uint32_t first_lane = kNone, lanes = 0, lanes_left = 0;
   std::uint32_t lanes_of_channel = 0;  // 0: its messages take NICs as others do
-  TimePerByte reduction;               // cpu time to combine what is received
+  TimePerByte reduction, copy;         // cpu time to combine what is received, and to copy
   Time launched;                       // lanes with processors of their own send nothing before
   std::uint32_t next = kNone;          // of the same rank, or in the free list
 };
@@ -34,6 +34,7 @@ struct OpenStep {
   std::uint32_t left = 0;  // messages that were not handed over (send) or matched (receive) so far
   std::uint32_t next = 0;  // send: place of the next message among the step's peers
   bool is_send() const { return step.kind == goal::StepKind::kSend; }
+  bool is_receive() const { return step.kind == goal::StepKind::kRecv; }
 };
 
 // The group that one lane of a collective is at.

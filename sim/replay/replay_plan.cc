@@ -52,10 +52,13 @@ std::uint64_t connections_between_hosts(std::span<const std::uint32_t> host_of_r
 
 namespace {
 
-// Bytes of the vector that the ranks of a collective add up; of other kinds whatever.
+// Bytes of the vector that a rank of a collective adds up or copies.
 double vector_bytes(const goal::Collective& collective, std::uint32_t size) {
   const auto bytes = static_cast<double>(collective.bytes);
-  if (collective.kind != goal::CollectiveKind::kReduceScatter) return bytes;
+  using Kind = goal::CollectiveKind;
+  const bool has_blocks = collective.kind == Kind::kReduceScatter || collective.kind == Kind::kAllgather ||
+                          collective.kind == Kind::kAlltoall;
+  if (!has_blocks) return bytes;
   const std::vector<std::uint64_t>& counts = collective.counts;
   return counts.empty() ? bytes * size : std::accumulate(counts.begin(), counts.end(), 0.0);
 }
@@ -76,6 +79,7 @@ ReplayPlan::ReplayPlan(const goal::Program& what, const HostConfig& config, Repl
     signatures.push_back(call_signature(collective));
     const bool in_cache = vector_bytes(collective, size) <= static_cast<double>(hosts.cache_bytes);
     reductions.push_back(in_cache ? hosts.reduction_per_byte : hosts.reduction_from_memory);
+    copies.push_back(in_cache ? hosts.copy_per_byte : hosts.copy_from_memory);
     choices.push_back(size < 2 ? nullptr : &hosts.collectives.choose(collective, size));
   }
   if (program.facts().max_nic == 0) nics = hosts.nics;

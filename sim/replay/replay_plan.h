@@ -52,6 +52,7 @@ struct ReplayPlan {
       choices;                            // per collective of the program; null for one rank alone
   std::vector<std::uint64_t> signatures;  // call_signature(), likewise
   std::vector<TimePerByte> reductions;    // cpu time to combine what is received, likewise
+  std::vector<TimePerByte> copies;        // cpu time to copy, likewise
   std::vector<std::uint32_t> local;       // of each rank: its number among those of its share, from 0 on
   goal::CommunicatorPlaces places;
 };

@@ -15,7 +15,7 @@ enum class TaskState : std::uint8_t {
   kAwaitData,
   kReceiveCpu,
   kTrain,    // the sends of one step of a collective; bytes and peer are those of its next message
-  kCombine,  // a received message is combined with local data
+  kCombine,  // a received message is combined with local data, or data are copied within the rank
 };
 
 // A task is of a rendezvous, of an operation that gets other bytes than it asks for, or (lane != kNone) of a

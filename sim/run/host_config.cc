@@ -15,8 +15,13 @@ HostConfig host_config(const Scenario& resolved) {
   config.overhead_per_byte = TimePerByte::ns(hosts.real("O"));
   set_protocol(resolved, config);
   config.reduction_per_byte = TimePerByte::ns(hosts.real("reduction_per_byte"));
-  const double from_memory = hosts.real("reduction_from_memory");
-  config.reduction_from_memory = from_memory == 0 ? config.reduction_per_byte : TimePerByte::ns(from_memory);
+  config.copy_per_byte = TimePerByte::ns(hosts.real("copy_per_byte"));
+  const auto from_memory = [&](const char* name, TimePerByte in_cache) {
+    const double ns = hosts.real(name);
+    return ns == 0 ? in_cache : TimePerByte::ns(ns);
+  };
+  config.reduction_from_memory = from_memory("reduction_from_memory", config.reduction_per_byte);
+  config.copy_from_memory = from_memory("copy_from_memory", config.copy_per_byte);
   config.cache_bytes = hosts.bytes("cache");
   config.ranks_per_host = hosts.whole("ranks_per_host");
   goal::CollectiveChoices choices;

@@ -188,9 +188,12 @@ void cost(Scenario& scenario, const char* parameter, std::string_view value,
 void cost_of_reductions(Scenario& scenario, const fabrics::HostCosts& costs,
                         std::vector<std::string>& taken) {
   cost(scenario, "reduction_per_byte", costs.reduction_per_byte, taken);
-  // Who gives the first means all vectors.
-  if (!scenario.hosts.locations.contains("reduction_per_byte"))
-    cost(scenario, "reduction_from_memory", costs.reduction_from_memory, taken);
+  // Who gives the first means all work on memory.
+  if (scenario.hosts.locations.contains("reduction_per_byte")) return;
+  cost(scenario, "reduction_from_memory", costs.reduction_from_memory, taken);
+  if (scenario.hosts.locations.contains("copy_per_byte")) return;
+  cost(scenario, "copy_per_byte", costs.copy_per_byte, taken);
+  cost(scenario, "copy_from_memory", costs.copy_from_memory, taken);
 }
 
 // The machine's own library goes over its network, and counts where the graph names none. What the user gave

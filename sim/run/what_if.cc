@@ -58,7 +58,8 @@ Scenario changed(const Scenario& resolved, const WhatIf& what_if) {
   if (what_if.overheads == 0 && profile != scenario.collectives.given.end()) {
     profile->second = without_gpu_costs(profile->second);
   }
-  for (const std::string_view name : {"reduction_per_byte", "reduction_from_memory"}) {
+  for (const std::string_view name :
+       {"reduction_per_byte", "reduction_from_memory", "copy_per_byte", "copy_from_memory"}) {
     scale(hosts_section(), scenario.hosts, name, what_if.compute);
     for (Job& job : scenario.jobs) scale(hosts_section(), job.hosts, name, what_if.compute, false);
   }

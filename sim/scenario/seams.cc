@@ -80,7 +80,15 @@ const ModuleInfo& hosts_section() {
           {"reduction_from_memory", ParameterType::kReal, "0",
            "The same of collectives whose vector is larger than the cache; 0: reduction_per_byte.",
            from_to("0", "1000000")},
-          {"cache", ParameterType::kBytes, "32MiB", "What a core keeps of a vector that it adds up."},
+          {"copy_per_byte", ParameterType::kReal, "0",
+           "Cpu time to copy a byte inside a rank, in ns per byte, where an algorithm of a collective moves "
+           "blocks (Bruck's) or adds up in a copy of what it was given (reduce-scatters).",
+           from_to("0", "1000000")},
+          {"copy_from_memory", ParameterType::kReal, "0",
+           "The same of collectives whose vector is larger than the cache; 0: copy_per_byte.",
+           from_to("0", "1000000")},
+          {"cache", ParameterType::kBytes, "32MiB",
+           "What a core keeps of a vector that it adds up or copies."},
           {"ranks_per_host", ParameterType::kInteger, "1", "Rank r runs on host r / ranks_per_host.",
            from_to("1", "4294967295")},
       }};

@@ -136,6 +136,7 @@ class Machine {
     std::vector<std::pair<Key, Side>> sides;
     for (std::uint32_t i = 0; i < lane.group.steps().size(); ++i) {
       const Step& step = lane.group.steps()[i];
+      if (step.kind == StepKind::kCopy) continue;
       if (step.count >= p_) fail("a step with too many peers");
       for (std::uint32_t k = 0; k < step.count; ++k) {
         const std::uint32_t peer = step.peer_at(k, p_);
@@ -260,6 +261,7 @@ class Machine {
     touched_.clear();
     for (std::uint32_t i = 0; i < group.steps().size(); ++i) {
       const Step& step = group.steps()[i];
+      if (step.kind == StepKind::kCopy) continue;
       const bool sends = step.kind == StepKind::kSend;
       if (step.signal || (sends && is(CollectiveKind::kAlltoall))) continue;
       const bool combines = step.combine > 0 || is(CollectiveKind::kExscan);

@@ -18,10 +18,10 @@ constexpr LogGops kNet{.L = 1000, .o = 100, .g = 10, .G = 2, .reduction = 3};
 constexpr std::int64_t kR = 3;
 
 // When the last of `ranks` ranks has finished this collective, which is all they do.
-std::int64_t time_of(const std::string& collective, std::int64_t ranks) {
+std::int64_t time_of(const std::string& collective, std::int64_t ranks, const LogGops& net = kNet) {
   std::string text = fmt::format("num_ranks {}\n", ranks);
   for (std::int64_t r = 0; r < ranks; ++r) text += fmt::format("rank {} {{\n{}\n}}\n", r, collective);
-  const auto finish = LogGopsRun(text, kNet).finish();
+  const auto finish = LogGopsRun(text, net).finish();
   return *std::max_element(finish.begin(), finish.end());
 }
 
@@ -53,6 +53,34 @@ TEST_CASE("allreduce takes the time of its closed form") {
   // Four nodes of 8: up, among the first ranks of nodes, down.
   CHECK(time_of("allreduce 4096b elem 8 by hierarchical:ranks_per_node=8", 32) ==
         3 * (2 * message(4096) + 4096 * kR) + 2 * message(2048) + 2048 * kR + 2 * message(1024) + 1024 * kR);
+}
+
+TEST_CASE("what algorithms copy within a rank takes it time") {
+  constexpr std::int64_t kC = 5;
+  LogGops net = kNet;
+  net.copy = kC;
+  for (const std::int64_t p : {2, 4, 8, 16}) {
+    const std::int64_t n = 64, k = std::bit_width(static_cast<std::uint64_t>(p)) - 1;
+    const auto more = [&](const char* kind, const char* algorithm) {
+      const std::string call = fmt::format("{} {}b elem 8 by {}", kind, n, algorithm);
+      return time_of(call, p, net) - time_of(call, p);
+    };
+    INFO(p << " ranks");
+    // The whole vector, once.
+    CHECK(more("reduce_scatter", "ring") == p * n * kC);
+    CHECK(more("reduce_scatter", "recursive_halving") == p * n * kC);
+    CHECK(more("reduce_scatter", "butterfly") == p * n * kC);
+    // Rank 1 has all blocks but one before the first: these to a buffer, all forward, and these back.
+    CHECK(more("allgather", "bruck") == (2 * p - 1) * n * kC);
+    // All blocks first and last, and in each round half of them into a message and out of one.
+    CHECK(more("alltoall", "bruck") == (2 * p + k * p) * n * kC);
+    // Where blocks go straight to their places nothing is copied.
+    CHECK(more("allgather", "ring") == 0);
+    CHECK(more("alltoall", "pairwise") == 0);
+  }
+  // With three values to a digit, of nine blocks six move in each of both rounds.
+  const char* const call = "alltoall 64b by bruck:radix=3";
+  CHECK(time_of(call, 9, net) - time_of(call, 9) == (2 * 9 + 2 * 2 * 6) * 64 * kC);
 }
 
 TEST_CASE("bcast and reduce take the time of their closed forms") {

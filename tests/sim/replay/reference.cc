@@ -237,6 +237,8 @@ class Reference {
           if (step.front()->in_turn && !std::exchange(first, false)) continue;
           if (step.front()->what == What::kSend) {
             begin_train(step);
+          } else if (step.front()->what == What::kCalc) {
+            begin(step.front());
           } else {
             begin_receives(step);
           }
@@ -289,6 +291,14 @@ class Reference {
   void add_step(Lane* lane, const goal::Step& step) {
     const Node* parent = lane->collective;
     std::vector<Node*> messages;
+    if (step.kind == goal::StepKind::kCopy) {
+      const std::int64_t duration = per_byte(p_.copy_fs, step.bytes);
+      if (duration == 0) return;
+      Node* node = new_node();
+      node->lane = lane, node->rank = parent->rank, node->cpu = parent->cpu, node->duration_ps = duration;
+      ++lane->left;
+      return lane->steps.push_back({node});
+    }
     for (std::uint32_t i = 0; i < step.count; ++i) {
       const std::uint32_t size = lane->call.size;
       const std::uint32_t peer = (step.down ? step.peer + size - i : step.peer + i) % size;

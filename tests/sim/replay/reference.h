@@ -16,7 +16,7 @@ namespace weft::sim {
 
 struct ReferenceParameters {
   std::int64_t L_ps = 0, o_ps = 0, g_ps = 0;
-  std::int64_t G_fs = 0, O_fs = 0, reduction_fs = 0;  // per byte
+  std::int64_t G_fs = 0, O_fs = 0, reduction_fs = 0, copy_fs = 0;  // per byte
   std::uint64_t S = 0;
   std::uint64_t collective_limit = UINT64_MAX;  // S of collectives in rounds, where it is less
   // Rendezvous follows from these four: how much goes with the request; is the rest asked for (get); the size

@@ -21,6 +21,7 @@ ReferenceResult replay_run(const goal::Graph& graph, const ReferenceParameters& 
   hosts.overhead = Time::ps(p.o_ps);
   hosts.overhead_per_byte = TimePerByte::ns(static_cast<double>(p.O_fs) * 1e-6);
   hosts.reduction_per_byte = TimePerByte::ns(static_cast<double>(p.reduction_fs) * 1e-6);
+  hosts.copy_per_byte = hosts.copy_from_memory = TimePerByte::ns(static_cast<double>(p.copy_fs) * 1e-6);
   hosts.eager_limit_bytes = p.S;
   hosts.collective_limit_bytes = p.collective_limit;
   hosts.first_fragment_bytes = p.first_fragment;
@@ -99,20 +100,23 @@ std::string smallest_difference(Program program, ReferenceParameters p) {
     }
     for (std::int64_t ReferenceParameters::*field :
          {&ReferenceParameters::L_ps, &ReferenceParameters::o_ps, &ReferenceParameters::g_ps,
-          &ReferenceParameters::G_fs, &ReferenceParameters::O_fs, &ReferenceParameters::reduction_fs}) {
+          &ReferenceParameters::G_fs, &ReferenceParameters::O_fs, &ReferenceParameters::reduction_fs,
+          &ReferenceParameters::copy_fs}) {
       if (p.*field != 0)
         keep_if_differs([&](Program&, ReferenceParameters& parameters) { parameters.*field = 0; });
     }
   }
   const goal::Graph graph = program.graph();
   return fmt::format(
-      "L={}ps o={}ps g={}ps G={}fs O={}fs S={} S of collectives={} reduction={}fs ranks_per_host={} first={} "
+      "L={}ps o={}ps g={}ps G={}fs O={}fs S={} S of collectives={} reduction={}fs copy={}fs "
+      "ranks_per_host={} first={} "
       "get={} "
       "fragment={} "
       "depth={} connections={} algorithms={}\n{}reference: {}replay: {}",
-      p.L_ps, p.o_ps, p.g_ps, p.G_fs, p.O_fs, p.S, p.collective_limit, p.reduction_fs, p.ranks_per_host,
-      p.first_fragment, p.get, p.fragment, p.depth, p.connections, fmt::join(p.algorithms, ","),
-      goal::to_text(graph), text(reference_run(graph, p)), text(replay_run(graph, p)));
+      p.L_ps, p.o_ps, p.g_ps, p.G_fs, p.O_fs, p.S, p.collective_limit, p.reduction_fs, p.copy_fs,
+      p.ranks_per_host, p.first_fragment, p.get, p.fragment, p.depth, p.connections,
+      fmt::join(p.algorithms, ","), goal::to_text(graph), text(reference_run(graph, p)),
+      text(replay_run(graph, p)));
 }
 
 // For each kind of collective any of its algorithms that all numbers of ranks can use.
@@ -144,6 +148,7 @@ ReferenceParameters odd_parameters(std::mt19937_64& random) {
                         .G_fs = or_zero(3'000'000),
                         .O_fs = or_zero(500'000),
                         .reduction_fs = or_zero(900'000),
+                        .copy_fs = or_zero(900'000),
                         .S = static_cast<std::uint64_t>(or_zero(8000)),
                         .ranks_per_host = static_cast<std::uint32_t>(1 + random() % 3)};
   p.algorithms = some_algorithms(random, 1000);
@@ -159,6 +164,7 @@ ReferenceParameters tied_parameters(std::mt19937_64& random) {
                         .G_fs = few(1'000'000),
                         .O_fs = few(1'000'000),
                         .reduction_fs = few(1'000'000),
+                        .copy_fs = few(1'000'000),
                         .S = random() % 6,
                         .ranks_per_host = static_cast<std::uint32_t>(1 + random() % 3)};
   p.algorithms = some_algorithms(random, 2);

@@ -21,7 +21,7 @@ struct LogGops {
   std::int64_t L = 1000, o = 100, g = 10;
   double G = 2, O = 0;
   std::uint64_t S = 1 << 20;
-  double reduction = 0;
+  double reduction = 0, copy = 0;
   std::string allreduce;
   double overlap_slowdown = 1;
 };
@@ -51,6 +51,7 @@ struct LogGopsRun {
     config.overhead_per_byte = TimePerByte::ns(p.O);
     config.eager_limit_bytes = p.S;
     config.reduction_per_byte = TimePerByte::ns(p.reduction);
+    config.copy_per_byte = TimePerByte::ns(p.copy);
     config.overlap_slowdown = p.overlap_slowdown;
     std::array<std::string, goal::kCollectiveKinds> algorithms;
     algorithms[static_cast<int>(goal::CollectiveKind::kAllreduce)] = p.allreduce;

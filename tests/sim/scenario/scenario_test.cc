@@ -106,6 +106,8 @@ TEST_CASE("scenario: every default is filled in") {
                                        {"protocol", "auto"},
                                        {"reduction_per_byte", "0"},
                                        {"reduction_from_memory", "0"},
+                                       {"copy_per_byte", "0"},
+                                       {"copy_from_memory", "0"},
                                        {"cache", "32MiB"},
                                        {"ranks_per_host", "1"}});
   CHECK(scenario.collectives.given == Values{{"allreduce", "doubling"}, {"barrier", "dissemination"}});
@@ -207,7 +209,8 @@ TEST_CASE("scenario: the resolved text names every parameter") {
         "congestion {\n  marked {\n    gain: 0.0625\n  }\n}\n"
         "queue {\n  marking {\n    kmin: \"100KB\"\n  }\n}\n"
         "hosts {\n  o: \"2us\"\n  O: 0.5\n  S: \"auto\"\n  collective_S: \"auto\"\n  protocol: \"auto\"\n  "
-        "reduction_per_byte: 0\n  reduction_from_memory: 0\n  cache: \"32MiB\"\n"
+        "reduction_per_byte: 0\n  reduction_from_memory: 0\n  copy_per_byte: 0\n  "
+        "copy_from_memory: 0\n  cache: \"32MiB\"\n"
         "  ranks_per_host: 1\n}\n"
         "collectives {\n  allreduce: \"doubling\"\n  barrier: \"dissemination\"\n}\n"
         "seed: 7\nthreads: 1\n"

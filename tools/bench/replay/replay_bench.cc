@@ -64,6 +64,7 @@ goal::OpIndex spell_out(const goal::ChosenAlgorithm& chosen, const goal::Collect
   for (std::uint32_t index = 0; chosen.algorithm->expand(call, 0, index, group); ++index) {
     std::vector<goal::OpIndex> ops;
     for (const goal::Step& step : group.steps()) {
+      if (step.kind == goal::StepKind::kCopy) continue;
       const std::uint32_t tag = tags | step.tag;
       for (std::uint32_t i = 0; i < step.count; ++i) {
         const std::uint32_t peer = step.peer_at(i, call.size);

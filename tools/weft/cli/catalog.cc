@@ -90,10 +90,11 @@ void add_details(const sim::RegisteredTopology& topology, Listed& all) {
   if (const fabrics::HostCosts* const costs = fabrics::host_costs(topology.info.name)) {
     all.details += fmt::format(
         "\n  Hosts, where nothing is said of them: o={}, O={}, reduction_per_byte={}, "
-        "reduction_from_memory={}, and {}: "
+        "reduction_from_memory={}, copy_per_byte={}, copy_from_memory={}, and {}: "
         "protocol {}, collectives profile {}.\n  Source of these: {}\n  To be doubted: {}\n",
-        costs->o, costs->O, costs->reduction_per_byte, costs->reduction_from_memory, costs->library,
-        costs->protocol, costs->profile, costs->source, costs->doubt);
+        costs->o, costs->O, costs->reduction_per_byte, costs->reduction_from_memory, costs->copy_per_byte,
+        costs->copy_from_memory, costs->library, costs->protocol, costs->profile, costs->source,
+        costs->doubt);
   }
   if (topology.info.name == "scale_up") all.details += topologies::node_preset_table();
 }

@@ -132,7 +132,8 @@ TEST_CASE("a traced program's processors take time to add up") {
   const Decided told = decide(kSwitch, kOpenMpi, sum);
   REQUIRE(told.remarks.size() == 2);
   CHECK_THAT(told.remarks[1],
-             Contains("hosts.reduction_per_byte=0.16, hosts.reduction_from_memory=0.45, as processors"));
+             Contains("hosts.reduction_per_byte=0.16, hosts.reduction_from_memory=0.45, "
+                      "hosts.copy_per_byte=0.03, hosts.copy_from_memory=0.15, as processors"));
   CHECK(decide(kSwitch, kOpenMpi, "num_ranks 1\nrank 0 {\nallreduce 8b\n}\n").remarks.size() == 1);
 }
 
