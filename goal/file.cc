@@ -26,12 +26,18 @@ bool write_whole(int descriptor, std::string_view bytes) {
   return true;
 }
 
+static std::size_t size_of_mark(std::string_view bytes) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  return bytes.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+}
+
 FileView::FileView(const std::string& path) {
   const InputFile file(path);
   if (file.is_pipe() || file.size() == 0) {
     copy_ = file.read_all();
     data_ = copy_.data();
     size_ = copy_.size();
+    mark_ = size_of_mark({data_, size_});
     return;
   }
   size_ = file.size();
@@ -43,6 +49,7 @@ FileView::FileView(const std::string& path) {
   ::madvise(address, size_, MADV_SEQUENTIAL);
   data_ = static_cast<const char*>(address);
   mapped_ = true;
+  mark_ = size_of_mark({data_, size_});
 }
 
 FileView::~FileView() {

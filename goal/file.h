@@ -22,11 +22,12 @@ class FileView {
   FileView(const FileView&) = delete;
   FileView& operator=(const FileView&) = delete;
 
-  std::string_view bytes() const { return {data_, size_}; }
+  // Without the byte order mark that editors on Windows put before texts; nothing else begins like it.
+  std::string_view bytes() const { return {data_ + mark_, size_ - mark_}; }
 
  private:
   const char* data_ = nullptr;
-  std::size_t size_ = 0;
+  std::size_t size_ = 0, mark_ = 0;  // the mark counts with the size
   bool mapped_ = false;
   std::string copy_;
 };

@@ -11,6 +11,7 @@ std::string first_bytes(const std::filesystem::path& path, std::size_t most) {
   std::string bytes(most, '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(most));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);  // as FileView leaves it out
   return bytes;
 }
 

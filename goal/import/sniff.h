@@ -7,7 +7,8 @@
 
 namespace weft::goal {
 
-// The first `most` bytes of a regular file, fewer if it is shorter; "" for anything that can't be read.
+// The first `most` bytes of a regular file, fewer if it is shorter or has a byte order mark; "" for anything
+// that can't be read.
 std::string first_bytes(const std::filesystem::path& path, std::size_t most = 4096);
 
 // May it be JSON, plain or packed with gzip? Looked at without counting as an input.

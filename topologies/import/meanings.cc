@@ -29,6 +29,19 @@ constexpr std::string_view kLosses[] = {
     "plr",         "drop rate",        "drop probability"};
 constexpr std::string_view kCables[] = {"cable", "media", "medium", "type", "media type", "transceiver"};
 constexpr std::string_view kWeights[] = {"weight"};
+constexpr std::string_view kStatuses[] = {"status",       "state",      "oper status",
+                                          "admin status", "oper state", "connection status"};
+// A bare count may be of anything: lanes, fibres, faults.
+constexpr std::string_view kCounts[] = {
+    "qty",       "quantity",        "multiplicity", "link count",      "cable count",
+    "num links", "number of links", "num cables",   "number of cables"};
+// The words beside a rate that is one end's: `A Speed`, `Remote port speed`. `from` and `to` may be
+// directions.
+constexpr std::string_view kSides[] = {"a",    "b",      "z",           "local",  "remote", "neighbor",
+                                       "peer", "source", "src",         "target", "dst",    "neighbour",
+                                       "dest", "left",   "destination", "right",  "near",   "far"};
+constexpr std::string_view kOfSides[] = {"side", "end",    "endpoint", "port",       "interface",
+                                         "intf", "device", "nic",      "termination"};
 
 struct Unit {
   std::string_view word, unit;
@@ -99,7 +112,7 @@ NamedMeaning meaning_of(std::string_view name) {
     constexpr std::pair<Words, Meaning> kAll[] = {
         {kRates, Meaning::kRate},     {kBackRates, Meaning::kBackRate}, {kLatencies, Meaning::kLatency},
         {kLengths, Meaning::kLength}, {kLosses, Meaning::kLoss},        {kCables, Meaning::kCable},
-        {kWeights, Meaning::kWeight}};
+        {kWeights, Meaning::kWeight}, {kStatuses, Meaning::kStatus},    {kCounts, Meaning::kCount}};
     for (const auto& [list, meaning] : kAll) {
       if (has(list, text)) return meaning;
     }
@@ -135,9 +148,16 @@ NamedMeaning meaning_of(std::string_view name) {
   }
   while (rest.starts_with(' ')) rest.erase(0, 1);
   found.meaning = look(rest);
+  if (found.meaning == Meaning::kOther) {
+    const auto sides = std::erase_if(words, [](const std::string& word) { return has(kSides, word); });
+    std::erase_if(words, [](const std::string& word) { return has(kOfSides, word); });
+    if (sides == 1 && look(joined()) == Meaning::kRate) found.meaning = Meaning::kEndRate;
+  }
   // These words are units beside their own quantity only: `speed in` is no length.
   const bool also_word = unit != std::end(kUnits) && (unit->word == "in" || unit->word == "g");
-  if (also_word && found.meaning != unit->of) found.meaning = Meaning::kOther, found.unit.clear();
+  const bool of_rate =
+      found.meaning == Meaning::kEndRate && unit != std::end(kUnits) && unit->of == Meaning::kRate;
+  if (also_word && found.meaning != unit->of && !of_rate) found.meaning = Meaning::kOther, found.unit.clear();
   if (rest == "speedraw" || rest == "if speed")
     std::tie(found.meaning, found.unit) = std::pair(Meaning::kRate, "bps");
   if (rest == "if high speed")

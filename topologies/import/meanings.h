@@ -9,7 +9,21 @@
 namespace weft::topologies {
 
 // What a name says: `bandwidth`, `LinkSpeed`, `link_rate_gbps` and `Capacity (Gb/s)` are all rates.
-enum class Meaning : std::uint8_t { kOther, kRate, kBackRate, kLatency, kLength, kLoss, kCable, kWeight };
+// An end's rate is that of the port there; the status tells whether a cable is in use, the count how many
+// there are.
+enum class Meaning : std::uint8_t {
+  kOther,
+  kRate,
+  kBackRate,
+  kEndRate,
+  kLatency,
+  kLength,
+  kLoss,
+  kCable,
+  kStatus,
+  kCount,
+  kWeight
+};
 struct NamedMeaning {
   Meaning meaning = Meaning::kOther;
   std::string unit;     // that the name gives to bare numbers: "gbps", "us", "km", "%"; "": none

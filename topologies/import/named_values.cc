@@ -21,8 +21,36 @@ constexpr std::string_view kOtherThings[] = {"jitter",      "rtt",         "used
                                              "utilization", "utilisation", "load",    "free",
                                              "timeout",     "traffic",     "interval"};
 
-bool is_other_thing(std::string_view word) {
-  return std::find(std::begin(kOtherThings), std::end(kOtherThings), word) != std::end(kOtherThings);
+// What a cable's status may be, without signs: NetBox's words and those of switches' lists of interfaces.
+constexpr std::string_view kInUse[] = {"connected", "up",      "active",    "online", "in service",
+                                       "in use",    "enabled", "installed", "live",   "operational"};
+constexpr std::string_view kNotInUse[] = {
+    "planned",  "down",          "decommissioning", "decommissioned", "offline",
+    "disabled", "inactive",      "failed",          "removed",        "retired",
+    "reserved", "admin down",    "notconnect",      "disconnected",   "notpresent",
+    "spare",    "not connected", "staged",          "not installed",  "err disabled"};
+
+template <std::size_t kSize>
+bool is_listed(const std::string_view (&list)[kSize], std::string_view word) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
+
+std::string plain(std::string_view text) {
+  std::string joined;
+  for (const std::string& word : words_of(text)) joined += (joined.empty() ? "" : " ") + word;
+  return joined;
+}
+
+// Power cords and console cables stand in the same inventories: NetBox's types `power`, `dcim.poweroutlet`.
+bool carries_no_messages(std::string_view text) {
+  std::string type = plain(text);
+  if (type.starts_with("dcim ")) type.erase(0, 5);
+  return type.starts_with("power") || type.starts_with("console");
+}
+
+bool is_type(const NamedMeaning& named) {
+  return named.meaning == Meaning::kCable || named.words.ends_with(" type") ||
+         named.words.starts_with("type ");
 }
 
 constexpr double kMostMetres = 1e9;
@@ -129,8 +157,8 @@ void LinkValues::set_by_name(ImportedLink& link, const NamedMeaning& named, std:
 // Under a name that says nothing, a value with a unit of rates or of times is one, if there is none yet.
 bool LinkValues::set_by_unit(ImportedLink& link, std::string_view name, std::string_view text) {
   const std::vector<std::string> words = words_of(name);
-  const bool other =
-      std::any_of(words.begin(), words.end(), [](const std::string& word) { return is_other_thing(word); });
+  const bool other = std::any_of(words.begin(), words.end(),
+                                 [](const std::string& word) { return is_listed(kOtherThings, word); });
   if (other || is_bare(text) || !(begins_number(text) || is_rate_name(text))) return false;
   const auto rate = if_readable([&] { return rate_attribute(text); });
   const auto time = if_readable([&] { return time_attribute(text, Time::ns(1)); });
@@ -177,10 +205,74 @@ std::vector<LinkValues::Named> LinkValues::with_units(std::vector<Named> values)
   return values;
 }
 
-void LinkValues::set_all(ImportedLink& link, const std::vector<Named>& given) {
+// How many cables a row or an edge is. A link that isn't in use is told and not built, like cords without
+// data.
+std::uint32_t LinkValues::count_of(const std::vector<Named>& values) {
+  std::uint32_t count = 1;
+  for (const auto& [name, text] : values) {
+    const NamedMeaning& named = known_meaning(name);
+    if (text.empty() || ignores(name)) continue;
+    const bool not_in_use = named.meaning == Meaning::kStatus && is_listed(kNotInUse, plain(text));
+    if (not_in_use || (is_type(named) && carries_no_messages(text))) {
+      ++left_out_[{std::string(name), std::string(text)}];
+      return 0;
+    }
+    if (named.meaning == Meaning::kStatus && !is_listed(kInUse, plain(text))) skip(name);
+    if (named.meaning != Meaning::kCount) continue;
+    constexpr std::uint32_t kMost = 65535;
+    const std::optional<std::uint64_t> number = whole_number(text);
+    if (!number || *number < 1 || *number > kMost) {
+      throw InputError(
+          fmt::format("{}: '{}' is not a number of cables from 1 to {}", shortened(name), text, kMost));
+    }
+    count = static_cast<std::uint32_t>(*number);
+  }
+  return count;
+}
+
+static Bandwidth end_rate(const NamedMeaning& named, std::string_view name, std::string_view text) {
+  try {
+    const bool bare = is_bare(text);
+    if (bare && named.unit.empty()) fail_without_unit(named, name, text);
+    return rate_attribute(std::string(text) + (bare ? named.unit : ""));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", shortened(name), error.what()));
+  }
+}
+
+// Ports of two rates agree on the slower. The rate that a cable has itself goes before.
+void LinkValues::set_end_rates(ImportedLink& link, const std::vector<Named>& values) {
+  const bool has_own = link.rate.has_value();
+  for (const auto& [name, text] : values) {
+    const NamedMeaning& named = known_meaning(name);
+    if (named.meaning != Meaning::kEndRate || text.empty()) continue;
+    if (ignores(name)) {
+      skip(name);
+      continue;
+    }
+    const Bandwidth rate = end_rate(named, name, text);
+    if (has_own) {
+      if (link.rate != rate) skip(name);
+      continue;
+    }
+    link.rate = link.rate ? std::min(*link.rate, rate) : rate;
+    guessed_.emplace(name, "rates of a link's ends, of which it runs at the slower");
+  }
+}
+
+std::uint64_t LinkValues::left_out() const {
+  std::uint64_t links = 0;
+  for (const auto& [why, times] : left_out_) links += times;
+  return links;
+}
+
+std::uint32_t LinkValues::set_all(ImportedLink& link, const std::vector<Named>& given) {
   const std::vector<Named> values = with_units(given);
+  const std::uint32_t count = count_of(values);
+  if (count == 0) return 0;
   inside_.clear();
   for (const bool understood : {true, false}) {
+    if (!understood) set_end_rates(link, values);
     for (const auto& [name, text] : values) {
       if ((known_meaning(name).meaning != Meaning::kOther) != understood) continue;
       try {
@@ -191,6 +283,7 @@ void LinkValues::set_all(ImportedLink& link, const std::vector<Named>& given) {
     }
   }
   for (const auto& [name, words] : inside_) set_inside(link, name, words);
+  return count;
 }
 
 // What stands beside a cable's kind goes after what has a name of its own.
@@ -223,7 +316,9 @@ void LinkValues::set_cable(ImportedLink& link, std::string_view name, std::strin
 void LinkValues::set(ImportedLink& link, std::string_view name, std::string_view text) {
   if (text.empty()) return;
   const NamedMeaning& named = known_meaning(name);
+  if (named.meaning == Meaning::kEndRate) return;  // set_end_rates() has
   if (ignores(name)) return skip(name);
+  if (named.meaning == Meaning::kStatus || named.meaning == Meaning::kCount) return;  // count_of() has
   if (named.meaning == Meaning::kCable) return set_cable(link, name, text);
   if (named.meaning != Meaning::kOther && named.meaning != Meaning::kWeight) {
     return set_by_name(link, named, name, text);
@@ -243,6 +338,17 @@ void LinkValues::note(ImportedGraph& graph) const {
     graph.assumed.push_back(
         fmt::format("values of '{}' are taken for {} (graph_file:ignore=[{}] leaves them out)",
                     shortened(name), what, name));
+  }
+  std::string out;
+  for (const auto& [why, times] : left_out_) {
+    out += fmt::format("{}{} whose '{}' is '{}'", out.empty() ? "" : ", ", times, shortened(why.first),
+                       shortened(why.second));
+  }
+  if (!out.empty()) {
+    graph.assumed.push_back(
+        fmt::format("links that carry no messages are left out: {} (graph_file:ignore=[{}] builds "
+                    "them)",
+                    out, left_out_.begin()->first.first));
   }
   if (unread_.empty()) return;
   constexpr std::size_t kMostNames = 12;

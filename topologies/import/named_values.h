@@ -27,8 +27,10 @@ class LinkValues {
 
   // The values of a link under names that are none of our own, those with names that are understood first.
   // Values under our own names are to be set before. Throws InputError without a place that begins with the
-  // name.
-  void set_all(ImportedLink& link, const std::vector<Named>& values);
+  // name. How many cables the link is: 0 if it is none that carries messages now, which is counted.
+  std::uint32_t set_all(ImportedLink& link, const std::vector<Named>& values);
+  // How many links were left out so.
+  std::uint64_t left_out() const;
   // Gives numbers the units that stand under names of their own: of `Length` 10 and `Length Unit` ft it makes
   // `Length` 10ft. The values hold until the next call.
   std::vector<Named> with_units(std::vector<Named> values);
@@ -43,6 +45,8 @@ class LinkValues {
   // Whether a value goes where one is already. The first stays; another is counted as not read.
   template <typename Value>
   bool taken(bool there, const Value& old, const Value& value, std::string_view name);
+  void set_end_rates(ImportedLink& link, const std::vector<Named>& values);
+  std::uint32_t count_of(const std::vector<Named>& values);
   void set_cable(ImportedLink& link, std::string_view name, std::string_view text);
   void set_inside(ImportedLink& link, std::string_view name, const CableWords& words);
   bool set_by_unit(ImportedLink& link, std::string_view name, std::string_view text);
@@ -57,6 +61,8 @@ class LinkValues {
   std::map<std::string, std::uint64_t> unread_;
   // Names whose values were read by their units, or as metres, and what for.
   std::map<std::string, std::string> guessed_;
+  // Names and values for which links are left out, and how many each: "Status", "planned".
+  std::map<std::pair<std::string, std::string>, std::uint64_t> left_out_;
   std::deque<std::string> joined_;                               // numbers with their units
   std::vector<std::pair<std::string_view, CableWords>> inside_;  // of the present link's cables
 };

@@ -127,6 +127,13 @@ class EdgeList {
         lines_.fail(fmt::format("more than {} links or {} nodes", kMostImportedLinks, kMostImportedNodes));
       }
     }
+    if (graph_.links.empty() && values_.left_out() > 0) {
+      throw InputError(
+          {.file = graph_.file},
+          fmt::format("none of the file's {} links carries messages, by their status or type; expected "
+                      "one at least that is connected",
+                      values_.left_out()));
+    }
     if (graph_.links.empty()) throw InputError({.file = graph_.file}, "the file has no link");
     ends_.note(graph_);
     Directions(graph_, ends_).join();
@@ -160,28 +167,44 @@ class EdgeList {
     for (const std::size_t end : {heading_->from, heading_->to}) {
       if (fields[end].empty()) lines_.fail(fmt::format("'{}' is empty", heading_->names[end]));
     }
-    link.from = node(fields[heading_->from]);
-    link.to = node(fields[heading_->to]);
     std::vector<LinkValues::Named> values;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (i != heading_->from && i != heading_->to) values.emplace_back(heading_->names[i], fields[i]);
     }
+    std::uint32_t count = 1;
     try {
-      values_.set_all(link, values);
+      count = values_.set_all(link, values);
     } catch (const InputError& error) {
       lines_.fail(error.what());
     }
+    if (count == 0) return;  // and so its ends are no nodes by it
+    link.from = node(fields[heading_->from]);
+    link.to = node(fields[heading_->to]);
+    if (count > 1 && has_both_ports(fields)) {
+      // Lanes of one cable, or cables of which the ports of one are named: only who made the table knows.
+      values_.skip(fmt::format("{} beside a port at each end", count_name()));
+      count = 1;
+    }
     if (find_ports(link, fields)) return;
-    graph_.links.push_back(link);
+    graph_.links.insert(graph_.links.end(), count, link);
+  }
+
+  const std::string& count_name() const {
+    return *std::find_if(heading_->names.begin(), heading_->names.end(),
+                         [](const std::string& name) { return meaning_of(name).meaning == Meaning::kCount; });
+  }
+
+  std::string port(std::optional<std::size_t> column, const std::vector<std::string>& fields) const {
+    return column && *column < fields.size() ? fields[*column] : std::string();
+  }
+  bool has_both_ports(const std::vector<std::string>& fields) const {
+    return !port(heading_->from_port, fields).empty() && !port(heading_->to_port, fields).empty();
   }
 
   // Is this row a cable that stands further above? Where ports are told, two cables differ in them.
   bool find_ports(const ImportedLink& link, const std::vector<std::string>& fields) {
-    const auto port = [&](std::optional<std::size_t> column) {
-      return column && *column < fields.size() ? fields[*column] : std::string();
-    };
-    const std::string from = port(heading_->from_port), to = port(heading_->to_port);
-    if (!from.empty() && !to.empty()) return ends_.find(graph_, link, from, to);
+    if (has_both_ports(fields))
+      return ends_.find(graph_, link, port(heading_->from_port, fields), port(heading_->to_port, fields));
     if (!heading_->ports) return false;
     std::string row;
     for (const std::string& field : fields) row += field + '\n';

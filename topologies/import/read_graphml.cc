@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/algorithm/string/trim.hpp>
 #include <exception>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <new>
@@ -73,6 +74,8 @@ class GraphmlReader {
   void parse(std::string_view text);
   void start(std::string_view name, Attributes attributes);
   void end();
+  void skip_element(std::string_view name, Element parent);
+  void skip_attributes(Attributes attributes, std::initializer_list<std::string_view> read, const char* of);
   void start_key(Attributes attributes);
   void start_graph(Attributes attributes);
   void start_node(Attributes attributes);
@@ -238,12 +241,36 @@ void GraphmlReader::start(std::string_view name, Attributes attributes) {
     element = Element::kUnused;
     key_ = required(attributes, "data", "key");
     text_.clear();
-  } else if (name == "port" && parent == Element::kNode) {
+  } else if (name == "port" && (parent == Element::kNode || parent == Element::kPort)) {
     element = Element::kPort;
+    values_.skip("<port> elements");
   } else if (parent == Element::kData) {
     has_elements_ = true;
+  } else {
+    skip_element(name, parent);
   }
   open_.push_back(element);
+}
+
+// What may hold a part of the network by its place, but isn't read: a misspelt <edge>, say, or a <locator>.
+void GraphmlReader::skip_element(std::string_view name, Element parent) {
+  const bool of_network = parent == Element::kRoot || parent == Element::kGraph || parent == Element::kNode ||
+                          parent == Element::kEdge || parent == Element::kKey;
+  const bool of_drawing = parent == Element::kRoot && name == "data";  // yEd's resources
+  if (of_network && !of_drawing && name != "desc")
+    values_.skip(fmt::format("<{}> elements", shortened(name)));
+}
+
+// Attributes of elements that the format hasn't, or that aren't read. Those that help parsers say nothing
+// more.
+void GraphmlReader::skip_attributes(Attributes attributes, std::initializer_list<std::string_view> read,
+                                    const char* of) {
+  for (; *attributes != nullptr; attributes += 2) {
+    const std::string_view name = attributes[0];
+    if (std::find(read.begin(), read.end(), name) != read.end() || name.find(':') != name.npos) continue;
+    if (!name.starts_with("parse.") && !name.starts_with("xmlns"))
+      values_.skip(fmt::format("{} of <{}>", name, of));
+  }
 }
 
 void GraphmlReader::end() {
@@ -296,6 +323,7 @@ std::uint32_t GraphmlReader::intern(const std::string& id) {
 
 void GraphmlReader::start_node(Attributes attributes) {
   const std::string name = required(attributes, "node", "id");
+  skip_attributes(attributes, {"id"}, "node");
   const std::uint32_t id = intern(name);
   if (ids_[id].node) {
     fail(fmt::format("a second node '{}'; the first is in line {}", shortened(name),
@@ -321,6 +349,7 @@ void GraphmlReader::start_edge(Attributes attributes) {
   link.from = intern(required(attributes, "edge", "source"));
   link.to = intern(required(attributes, "edge", "target"));
   link.line = line();
+  skip_attributes(attributes, {"id", "source", "target", "directed"}, "edge");
   graph_.links.push_back(link);
   in_node_ = false;
   seen_.fill(false);
@@ -414,7 +443,15 @@ void GraphmlReader::apply_foreign() {
   }
   const std::vector<LinkValues::Named> values(foreign_.begin(), foreign_.end());
   try {
-    if (!in_node_) return values_.set_all(graph_.links.back(), values);
+    if (!in_node_) {
+      const std::uint32_t count = values_.set_all(graph_.links.back(), values);
+      if (graph_.links.size() + count > kMostImportedLinks + 1)
+        fail(fmt::format("more than {} edges", kMostImportedLinks));
+      const ImportedLink link = graph_.links.back();
+      graph_.links.pop_back();
+      graph_.links.insert(graph_.links.end(), count, link);
+      return;
+    }
     for (const auto& [name, text] : values_.with_units(values)) {
       set_foreign(std::string(name), std::string(text));
     }

@@ -165,6 +165,9 @@ class Reader {
         "comm_type", "comm_group", "comm_group_size", "msg_size", "stage", "dst",
         "src",       "additional", "_elapsed_time",   "algbw",    "busbw", "count"};
     for (const Field& field : split(text)) {
+      if (std::find(columns_.begin(), columns_.end(), field.text) != columns_.end() && !field.text.empty()) {
+        fail_expected(field, "each column once: this one stands before too");
+      }
       columns_.emplace_back(field.text);
       if (std::find(kKnown.begin(), kKnown.end(), field.text) == kKnown.end())
         count_unread(trace_.unread, field.text);

@@ -207,6 +207,7 @@ ChakraNode from_message(const pb::Node& message, const SourceLocation& where, Un
   node.ctrl_deps.assign(message.ctrl_deps().begin(), message.ctrl_deps().end());
   node.data_deps.assign(message.data_deps().begin(), message.data_deps().end());
   node.ns = nanoseconds(message.duration_micros(), where);
+  node.tells_time = true;
   ReadAttributes attributes;
   for (const pb::AttributeProto& attribute : message.attr()) {
     if (!is_read(node, attribute.name())) {
@@ -444,14 +445,15 @@ ChakraNode from_json(JsonValue value, const SourceLocation& where, Unread* unrea
       expect_list(member, where);
       take_deps(member, name == "ctrldeps" ? node.ctrl_deps : node.data_deps, where);
     } else if (name == "runtime" || name == "durationmicros") {
-      const auto ns =
-          member.kind() == JsonKind::kNull ? std::optional<std::int64_t>(0) : member.thousandths();
+      if (member.kind() == JsonKind::kNull) continue;
+      const auto ns = member.thousandths();
       if (!ns || *ns < 0) {
         throw InputError(where, fmt::format("'{}' is '{}', where a number of microseconds is expected",
                                             member.key(), member.text()));
       }
       node.ns =
           nanoseconds(static_cast<std::uint64_t>(*ns) / 1000, where) + static_cast<std::uint64_t>(*ns) % 1000;
+      node.tells_time = true;
     } else if (name == "iscpuop") {
       if (member.kind() != JsonKind::kNull) node.is_cpu_op = member.boolean_or(false);
     } else if (name == "pgname" || name == "commgroup") {

@@ -18,7 +18,8 @@ struct ChakraNode {
   std::string name;
   int type = 0;  // NodeType
   std::vector<std::uint64_t> ctrl_deps, data_deps;
-  std::uint64_t ns = 0;  // of compute
+  std::uint64_t ns = 0;     // of compute
+  bool tells_time = false;  // protobuf has 0 for a time that is not told, JSON nothing or null
   std::optional<bool> is_cpu_op;
   std::optional<std::int64_t> comm_type;  // CollectiveCommType
   std::optional<std::int64_t> comm_size, comm_src, comm_dst, comm_tag, num_ops, tensor_size, stream;

@@ -141,7 +141,14 @@ std::uint16_t ChakraRankBuilder::cpu_of(const ChakraNode& node, const SourceLoca
 
 OpIndex ChakraRankBuilder::compute(const ChakraNode& node, std::uint16_t cpu) {
   std::uint64_t ns = node.ns;
-  if (ns == 0 && (node.num_ops.value_or(0) > 0 || node.tensor_size.value_or(0) > 0)) ns = reckoned_ns(node);
+  if (ns == 0 && (node.num_ops.value_or(0) > 0 || node.tensor_size.value_or(0) > 0)) {
+    ns = reckoned_ns(node);
+  } else if (!node.tells_time) {
+    notes_.add(
+        "nodes_without_time", Severity::kWarning,
+        "Compute nodes whose time is null or not there, without operations or bytes to reckon it from; they "
+        "take none.");
+  }
   if (node.type != pb::COMP_NODE) {
     notes_.add("memory_nodes", Severity::kInfo,
                "Loads and stores of memory, replayed as compute of their duration.");

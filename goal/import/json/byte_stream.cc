@@ -37,6 +37,7 @@ ByteStream::~ByteStream() {
 
 bool ByteStream::refill() {
   if (file_ == nullptr) return false;
+  const bool first = base_ == 0 && begin_ == end_;
   line();
   base_ += static_cast<std::uint64_t>(end_ - begin_);
   const int got = gzread(file_, buffer_.data(), static_cast<unsigned>(buffer_.size()));
@@ -49,7 +50,10 @@ bool ByteStream::refill() {
                                      : fmt::format("damaged or shortened gzip file ({})", what));
   }
   end_ = begin_ + got;
-  return got > 0;
+  // The byte order mark that editors on Windows put before texts.
+  if (first && std::string_view(begin_, static_cast<std::size_t>(got)).starts_with("\xEF\xBB\xBF"))
+    next_ += 3;
+  return next_ < end_ || (got > 0 && refill());
 }
 
 std::size_t ByteStream::read(char* to, std::size_t bytes) {

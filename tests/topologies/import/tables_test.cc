@@ -225,4 +225,78 @@ TEST_CASE("tables: a port of several cables, and names that differ in capitals o
         std::string::npos);
 }
 
+TEST_CASE("tables of cables: ends of two rates run at the slower") {
+  struct Case {
+    const char *heading, *row;
+    int gbps;
+  };
+  for (const Case& one :
+       std::vector<Case>{{"A Speed,B Speed", "100G,25G", 25},
+                         {"A Speed,B Speed", "25G,100G", 25},
+                         {"A Speed,B Speed", ",50G", 50},
+                         {"Termination A Speed (Gbps),Termination B Speed (Gbps)", "40,10", 10},
+                         {"local_port_speed,remote_port_speed", "200G,100G", 100},
+                         {"Speed,A Speed,B Speed", "10G,100G,25G", 10}}) {
+    INFO(one.heading << ' ' << one.row);
+    const Topology topology = read_text("ends.csv", std::string("from,to,") + one.heading + "\nh0,s0," +
+                                                        one.row + "\nh1,s0," + one.row + "\n");
+    CHECK(between(topology, "h0", "s0").at(0).rate == Bandwidth::gbps(one.gbps));
+    CHECK(between(topology, "s0", "h0").at(0).rate == Bandwidth::gbps(one.gbps));
+  }
+  CHECK_THROWS_WITH(read_text("ends.csv", "from,to,A Speed,B Speed\nh0,s0,100,25\nh1,s0,100,25\n"),
+                    Catch::Contains("ends.csv:2: A Speed: '100' has no unit"));
+}
+
+TEST_CASE("tables of cables: those that carry no messages are left out, and several are several") {
+  const std::string text =
+      "A Device,B Device,Type,Status,Qty\nh0,s0,DAC,connected,1\nh1,s0,DAC,Connected,3\nh2,s0,DAC,planned,1\n"
+      "h3,s0,DAC,Decommissioning,1\ns0,pdu1,power,connected,2\nh0,s0,DAC,down,1\nh0,con1,Console cable,,\n";
+  const Topology topology = read_text("inventory.csv", text);
+  CHECK(topology.hosts() == 2);
+  CHECK(topology.edges().size() == 4);
+  CHECK(between(topology, "h0", "s0").size() == 1);
+  CHECK(between(topology, "h1", "s0").size() == 3);
+  CHECK(topology.unread().empty());
+  const auto told =
+      std::find_if(topology.assumptions().begin(), topology.assumptions().end(),
+                   [](const std::string& note) { return note.find("left out") != std::string::npos; });
+  REQUIRE(told != topology.assumptions().end());
+  for (const char* one : {"1 whose 'Status' is 'planned'", "1 whose 'Status' is 'down'",
+                          "1 whose 'Status' is 'Decommissioning'", "1 whose 'Type' is 'power'",
+                          "1 whose 'Type' is 'Console cable'"}) {
+    INFO(one << " in " << *told);
+    CHECK(told->find(one) != std::string::npos);
+  }
+  CHECK(read_text("all.csv", text, ",ignore=[Status,Type]").edges().size() == 10);
+  const Topology ports =
+      read_text("ports.csv", "A Device,A Port,B Device,B Port,Qty\nh0,e0,s0,1,2\nh1,e0,s0,2,1\n");
+  CHECK(ports.edges().size() == 2);
+  REQUIRE(ports.unread().size() == 1);
+  CHECK(ports.unread()[0].find("Qty beside a port at each end (1)") != std::string::npos);
+  CHECK_THROWS_WITH(read_text("none.csv", "from,to,status\nh0,s0,planned\nh1,s0,planned\n"),
+                    Catch::Contains("none of the file's 2 links"));
+  CHECK_THROWS_WITH(read_text("zero.csv", "from,to,qty\nh0,s0,1\nh1,s0,0\n"),
+                    Catch::Contains("zero.csv:3: qty: '0' is not a number of cables from 1 to 65535"));
+}
+
+TEST_CASE("GraphML: ports, unknown elements and attributes are told; status and number count") {
+  const Topology topology = read_text(
+      "wiring.graphml",
+      "<graphml><key id=\"q\" for=\"edge\" attr.name=\"qty\"/><key id=\"s\" for=\"edge\" "
+      "attr.name=\"status\"/>"
+      "<graph edgedefault=\"undirected\"><node id=\"h0\"/><node id=\"h1\" kind=\"host\"/><node id=\"s0\">"
+      "<port name=\"p0\"/><port name=\"p1\"/></node><edge source=\"h0\" target=\"s0\" sourceport=\"e0\" "
+      "targetport=\"p0\"/><edge source=\"h1\" target=\"s0\"><data key=\"q\">2</data></edge><edge "
+      "source=\"h1\" "
+      "target=\"s0\"><data key=\"s\">planned</data></edge><edg source=\"h1\" "
+      "target=\"s0\"/></graph></graphml>");
+  CHECK(topology.edges().size() == 3);
+  REQUIRE(topology.unread().size() == 1);
+  for (const char* one : {"sourceport of <edge> (1)", "targetport of <edge> (1)", "<port> elements (2)",
+                          "<edg> elements (1)", "kind of <node> (1)"}) {
+    INFO(one << " in " << topology.unread()[0]);
+    CHECK(topology.unread()[0].find(one) != std::string::npos);
+  }
+}
+
 }  // namespace weft::topologies

@@ -120,6 +120,11 @@ TEST_CASE("aicb: bytes of each kind of collective are a rank's whole buffer") {
   }
 }
 
+TEST_CASE("aicb: a column named twice is refused, by the place of the second") {
+  CHECK(refused("comm_type,comm_group,comm_group_size,msg_size,msg_size\nall_reduce,tp_group,2,8,16\n") ==
+        "x:1:47: found 'msg_size'; expected each column once: this one stands before too");
+}
+
 TEST_CASE("aicb: experts, and sizes that the file leaves out") {
   const std::string text =
       kHead + collective("all_reduce", "tp_group", "2", 8) + collective("all_reduce", "dp_group", "4", 8) +

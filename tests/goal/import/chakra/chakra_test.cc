@@ -318,6 +318,20 @@ TEST_CASE("chakra: a collective without a size, and a barrier, which has none") 
   CHECK(anomalies(info, "communication_of_unknown_size") == 2);  // one on each rank
 }
 
+TEST_CASE("chakra: a time that is null or missing is told, one of 0 is a time") {
+  const std::string nodes = R"({"Id": 1, "NodeType": 4, "runtime": null}, {"Id": 2, "NodeType": 4},
+{"Id": 3, "NodeType": 4, "duration_micros": 0}, {"Id": 4, "NodeType": 4, "runtime": 2},
+{"Id": 5, "NodeType": 2, "runtime": null}, {"Id": 6, "NodeType": 1, "runtime": null})";
+  PackInfo info;
+  const Graph graph = import_chakra(json("null", nodes), {}, &info);
+  CHECK(anomalies(info, "nodes_without_time") == 3);
+  info = {};
+  CHECK(import_chakra(json("told", "{\"Id\": 4, \"NodeType\": 4, \"runtime\": 2}"), {}, &info)
+            .rank(0)
+            .value(0) == 2000);
+  CHECK(anomalies(info, "nodes_without_time") == 0);
+}
+
 TEST_CASE("chakra: groups, sizes and streams") {
   const std::string nodes = R"({"Id": 1, "NodeType": 7, "comm_type": 7, "comm_size": 10, "pg_name": "tp"},
 {"Id": 2, "NodeType": 7, "comm_type": 6, "comm_size": 8, "is_cpu_op": false, "stream": 20, "ctrlDeps": [1]},

@@ -35,6 +35,16 @@ class Connections(ImportTest):
         self.assertRegex(self.weft("import", "connections", path, "-o", "x.weft"), r"warning +trigger_messages: 1\.")
         self.assertEqual(self.replayed()["messages"], 3)
 
+    def test_a_byte_order_mark_says_nothing(self):
+        text = "Nodes 4\nConnections 1\n0->1 start 0 size 9\n"
+        texts = []
+        for mark in b"", b"\xef\xbb\xbf":
+            path = self.folder / "marked.cm"
+            path.write_bytes(mark + text.encode())
+            self.imported(path)  # recognised by its content
+            texts.append(self.text())
+        self.assertEqual(*texts)
+
     def test_errors_say_where(self):
         path = self.folder / "x.cm"
         path.write_text("Nodes 2\nConnections 1\n0->5 start 0 size 9\n")

@@ -65,6 +65,13 @@ TEST_CASE("json: elements of long arrays and members beside them") {
   CHECK(all(file("[{\"a\": 1}, {\"a\": 2}]")) == std::vector<std::string>{"@1:1", "@1:2"});
 }
 
+TEST_CASE("json: a byte order mark says nothing") {
+  const std::string text = "{\"list\": [{\"a\": 1}]}";
+  CHECK(all(file("\xEF\xBB\xBF" + text)) == std::vector<std::string>{"list@1:1"});
+  CHECK(all(packed("\xEF\xBB\xBF" + text)) == std::vector<std::string>{"list@1:1"});
+  CHECK_THAT(message(file("\xEF\xBB\xBF")), Contains("t.json"));
+}
+
 TEST_CASE("json: values within an element") {
   const std::string path = file(
       "{\"list\": [{\"n\": -12, \"h\": \"0x1F\", \"t\": true, \"s\": \"False\", \"o\": {\"p\": {\"q\": "
