@@ -108,7 +108,12 @@ void InputFile::fail(const std::string& why) const {
   throw InputError(SourceLocation{.file = path_}, "can't read the file: " + why);
 }
 
-std::string read_input(const std::string& path, std::uint64_t most) { return InputFile(path).read_all(most); }
+// Without the byte order mark that editors on Windows put before texts; no other file begins with it.
+std::string read_input(const std::string& path, std::uint64_t most) {
+  std::string text = InputFile(path).read_all(most);
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  return text;
+}
 
 std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> entries;

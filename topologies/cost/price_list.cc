@@ -53,6 +53,7 @@ class Reader {
       enter("switch", i);
       if (entry.ports() == 0) fail("ports must be given, 1 or more");
       const Bandwidth each = rate(entry.rate());
+      expect_price(entry.has_price());
       list.switches.push_back(
           {entry.ports(), each, positive(entry.price(), "price"), positive(entry.watts(), "watts"),
            entry.has_name() ? entry.name() : fmt::format("{}x{}", entry.ports(), to_string(each))});
@@ -60,6 +61,7 @@ class Reader {
     if (prices_.has_switch_formula()) {
       const pb::SwitchFormula& entry = prices_.switch_formula();
       enter("switch_formula", -1);
+      if (!entry.has_base() && !entry.has_per_port()) fail("base or per_port must be given");
       list.switch_formula = {.base = entry.base(),
                              .per_port = positive(entry.per_port(), "per_port"),
                              .watts_per_port = positive(entry.watts_per_port(), "watts_per_port"),
@@ -77,11 +79,13 @@ class Reader {
     for (int i = 0; i < prices_.nic_size(); ++i) {
       const pb::Nic& entry = prices_.nic(i);
       enter("nic", i);
+      expect_price(entry.has_price());
       list.nics.push_back(
           {rate(entry.rate()), positive(entry.price(), "price"), positive(entry.watts(), "watts")});
     }
     if (prices_.has_node()) {
       enter("node", -1);
+      expect_price(prices_.node().has_price());
       list.node = {positive(prices_.node().price(), "price"), positive(prices_.node().watts(), "watts")};
     }
     list.has_watts = gives_watts();
@@ -103,6 +107,11 @@ class Reader {
     at_ = {.file = file_, .line = place.line + 1, .column = place.column + 1};
   }
   [[noreturn]] void fail(const std::string& what) const { throw InputError(at_, what); }
+
+  // A price left out would make the part free, and so the one that is chosen.
+  void expect_price(bool given) const {
+    if (!given) fail("price must be given; 0 for what costs nothing");
+  }
 
   double positive(double value, const char* field) const {
     if (!(value >= 0) || !std::isfinite(value))
@@ -158,6 +167,7 @@ class Reader {
       fail(fmt::format("ways is {}, but a port is broken out into 2 to {}", entry.ways(), kMostWays));
     }
     const Bandwidth each = rate(entry.rate());
+    expect_price(entry.has_price() || entry.has_price_per_m());
     if (each.bps() > INT64_MAX / entry.ways()) fail("rate is more than a port can have");
     return {.name = entry.name(),
             .kind = kind(entry.kind()),
@@ -176,6 +186,8 @@ class Reader {
     if (cable.name.empty()) fail("name must be given, like \"5 m DAC\"");
     if (!entry.has_kind()) fail("kind must be given: BACKPLANE, COPPER, OPTICAL or LONG_HAUL");
     cable.kind = kind(entry.kind());
+    expect_price(entry.has_price() || entry.has_price_per_m() || entry.has_price_per_gbps() ||
+                 entry.has_price_per_gbps_m());
     cable.rate = entry.has_rate() ? rate(entry.rate()) : Bandwidth::bps(INT64_MAX);
     cable.up_to_m = entry.has_up_to_m() ? positive(entry.up_to_m(), "up_to_m") : HUGE_VAL;
     cable.price = positive(entry.price(), "price");

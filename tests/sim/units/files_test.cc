@@ -336,4 +336,12 @@ TEST_CASE("used files: descriptors that have names") {
   }
 }
 
+TEST_CASE("texts are read without the byte order mark before them") {
+  const std::string at = folder("mark");
+  for (const char* text : {"\xEF\xBB\xBFseed: 1", "seed: 1"}) {
+    std::ofstream(at + "/marked") << text;
+    CHECK(read_input(at + "/marked") == "seed: 1");
+  }
+}
+
 }  // namespace weft

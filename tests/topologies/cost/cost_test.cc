@@ -116,7 +116,8 @@ TEST_CASE("switches: what was chosen over what, and one that is pinned") {
   CHECK(switches().over.empty());
   CHECK_THROWS_WITH(pin_switches(list, {"8x100Gbps"}),
                     Catch::Contains("'8x100Gbps' is not a switch of price list t"));
-  const PriceList named = parse_price_list("switch { ports: 8 rate: \"400Gbps\" name: \"QM9700\" }", "t");
+  const PriceList named =
+      parse_price_list("switch { ports: 8 rate: \"400Gbps\" price: 1000 name: \"QM9700\" }", "t");
   CHECK(named.switches[0].name == "QM9700");
 }
 
@@ -215,7 +216,8 @@ TEST_CASE("cost: a list without watts tells nothing of power") {
   CHECK_THAT(json, !Contains("\"watts\": 0"));
   // One figure says that power is known; a passive cable takes none.
   const PriceList some = parse_price_list(
-      "switch { ports: 4 rate: \"400Gbps\" price: 1 watts: 3 }\ncable { name: \"any\" kind: COPPER }\n",
+      "switch { ports: 4 rate: \"400Gbps\" price: 1 watts: 3 }\ncable { name: \"any\" kind: COPPER price: 0 "
+      "}\n",
       "some");
   CHECK(bill(tree, some).watts == 20 * 3);
   CHECK(left_out_of(some) == "NICs");
@@ -236,7 +238,7 @@ TEST_CASE("cost: how many ports of shared switches are in use") {
   CHECK(first("fat_tree:k=4,link=400Gbps", 3).item == "switch of 64 ports of 400Gbps, 240 of 384 in use");
   const std::string list =
       "shared_switches: true\nswitch { ports: 8 rate: \"400Gbps\" price: 100 }\n"
-      "cable { name: \"any\" kind: OPTICAL }\n";
+      "cable { name: \"any\" kind: OPTICAL price: 0 }\n";
   // Leaves of 3 + 1 ports, two to a switch: 3 of 5; a spine of 5 ports alone.
   const Bill leaves = bill(make("leaf_spine:leaves=5,spines=1,hosts_per_leaf=3,link=400Gbps"),
                            parse_price_list(list, "test"));
@@ -264,7 +266,7 @@ TEST_CASE("cost: the cheapest switch that has the ports at the rate") {
 TEST_CASE("cost: a port split into slower ones") {
   const std::string list =
       "switch { ports: 128 rate: \"400Gbps\" price: 5000 }\n"
-      "cable { name: \"any\" kind: OPTICAL }\n";
+      "cable { name: \"any\" kind: OPTICAL price: 0 }\n";
   const PriceList whole = parse_price_list(list, "whole"),
                   split = parse_price_list("split_ports: true\n" + list, "split");
   // A leaf of HPN: 128 ports of 200 Gb/s to hosts, 60 of 400 Gb/s up.
@@ -282,7 +284,8 @@ TEST_CASE("cost: a port split into slower ones") {
 TEST_CASE("cost: a chassis of switches, where none is large enough") {
   const PriceList list = parse_price_list(
       "chassis: true\nswitch { ports: 8 rate: \"400Gbps\" price: 1000 watts: 10 }\n"
-      "switch { ports: 16 rate: \"400Gbps\" price: 1900 watts: 15 }\ncable { name: \"any\" kind: OPTICAL }\n",
+      "switch { ports: 16 rate: \"400Gbps\" price: 1900 watts: 15 }\ncable { name: \"any\" kind: OPTICAL "
+      "price: 0 }\n",
       "test");
   // 20 ports: 5 + 3 switches of 8 cost 8,000 $; 3 + 2 of 16 cost 9,500 $.
   const Bill twenty = bill(make("single_switch:hosts=20"), list);
@@ -422,6 +425,14 @@ TEST_CASE("cost: what is wrong with a list is told with its place") {
   wrong("switch { ports: 8 rate: \"400\" }", "a unit is needed");
   wrong("cable { kind: COPPER }", "name must be given");
   wrong("cable { name: \"x\" }", "kind must be given");
+  for (const char* entry :
+       {"switch { ports: 8 rate: \"1Gbps\" watts: 3 }", "cable { name: \"x\" kind: OPTICAL up_to_m: 3 }",
+        "nic { rate: \"1Gbps\" }", "node { watts: 3 }",
+        "breakout { name: \"x\" kind: COPPER ways: 2 rate: \"200Gbps\" }"}) {
+    INFO(entry);
+    wrong(entry, "mine:1:1: price must be given; 0 for what costs nothing");
+  }
+  wrong("switch_formula { rate: \"1Gbps\" }", "base or per_port must be given");
   wrong("cable { name: \"x\" kind: OPTICAL price: -1 }", "can't be below 0");
   CHECK_THROWS_WITH(find_price_list("/nonexistent/prices"), Catch::Matchers::Contains("modern"));
   CHECK_THROWS_WITH(price_list_text("modem"), Catch::Matchers::Contains("did you mean 'modern'"));
