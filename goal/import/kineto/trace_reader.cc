@@ -111,7 +111,13 @@ class Collector {
   }
 
   bool event(JsonValue event) {
-    if (event["ph"].text() != "X") return true;
+    const std::string_view phase = event["ph"].text();
+    if (phase != "X") {
+      // Other tools write durations as pairs of a beginning and an end; PyTorch's profiler doesn't.
+      if (phase == "B" || phase == "E" || phase == "b" || phase == "e")
+        count_unread(trace_.unread, fmt::format("events of phase {}", phase));
+      return true;
+    }
     const auto start = event["ts"].thousandths(), duration = event["dur"].thousandths();
     std::int64_t end = 0;
     // Differences of times must have room too.

@@ -444,6 +444,24 @@ TEST_CASE("kineto: ranks that only the order of files says, a warning where ther
              Contains("4 bytes an element were taken (Quad, Octet)."));
 }
 
+TEST_CASE("kineto: events that are pairs of a beginning and an end are told as not read") {
+  const fs::path at = folder("pairs");
+  std::vector<std::string> events = call(comm("allreduce", 1000), 10, 1);
+  for (const char* phase : {"B", "E", "i", "M"}) {
+    events.push_back(
+        fmt::format(R"({{"ph": "{}", "cat": "cpu_op", "name": "x", "pid": 1, "tid": 1, "ts": 30}})", phase));
+  }
+  for (int rank = 0; rank < 2; ++rank) write(at / fmt::format("rank{}.json", rank), rank, 2, events);
+  PackInfo info;
+  import_kineto(TracePaths(at), {}, &info);
+  std::string told;
+  for (const Anomaly& anomaly : info.anomalies) {
+    if (anomaly.name == "unread_attributes") told = anomaly.sentence;
+  }
+  CHECK_THAT(told,
+             Contains("events of phase B (2)") && Contains("events of phase E (2)") && !Contains("phase M"));
+}
+
 TEST_CASE("kineto: arguments that are not read are told, those that tell sizes first") {
   const fs::path at = folder("unread");
   for (int rank = 0; rank < 2; ++rank) {
