@@ -243,6 +243,28 @@ class Sweep(unittest.TestCase):
                 self.assertEqual(len(self.rows(f"S{per_host}/sweep.csv")), 2 * (3 - len(expected)))
                 shutil.rmtree(self.folder / f"S{per_host}")
 
+    def test_jobs_side_by_side_need_their_hosts_together(self):
+        # 9 ranks on 5 hosts and 8 on 4, which are 9; queued, the larger one alone must fit.
+        jobs = [word for ranks in (9, 8) for word in ("--job", f"traffic=[shift:size=1KB,ranks={ranks}],hosts.ranks_per_host=2")]
+        for more, expected in (([], "8"), (["--scheduler", "fcfs"], "4"), (["--failed", "0"], "9")):
+            with self.subTest(more=more):
+                words = ["sweep", *jobs, *more, "--vary", f"topology=single_switch:hosts={expected},single_switch:hosts={int(expected) + 1}"]
+                told = self.weft(*words, "--dry-run", "-o", "S").stderr
+                self.assertIn("1 of 2 combinations", told)
+                self.assertIn(f"single_switch:hosts={expected}: ", told)
+                # … and that is what has no results.
+                self.weft(*words, "-o", "S", "-q", status=2)
+                self.assertEqual([row["topology"] for row in self.rows("S/sweep.csv")], [f"single_switch:hosts={int(expected) + 1}"])
+                shutil.rmtree(self.folder / "S")
+
+    def test_failed_hosts_are_no_places(self):
+        words = ["sweep", "--traffic", "shift:size=1KB,ranks=15", "--topology", "single_switch:hosts=16", "--vary", "failed=[],3,[3,4]", "-o", "S"]
+        told = self.weft(*words, "--dry-run").stderr
+        self.assertIn("1 of 3 combinations", told)
+        self.assertIn("3,4: 15 ranks with 1 on each host, and 14 hosts have not failed", told)
+        self.weft(*words, "-q", status=2)
+        self.assertEqual([row["failed"] for row in self.rows("S/sweep.csv")], ["", "3"])
+
     def test_what_fails_is_told(self):
         self.assertIn("did you mean 'spray'", self.weft("sweep", *BASE, "--vary", "routing=ecmp,spary", "-o", "S", status=2).stderr)
         self.assertFalse((self.folder / "S").exists())

@@ -78,7 +78,8 @@ Folder::Folder(Folder&& other) noexcept
       fields_(std::move(other.fields_)),
       points_(std::move(other.points_)),
       until_ci_(other.until_ci_),
-      lock_(std::exchange(other.lock_, -1)) {}
+      lock_(std::exchange(other.lock_, -1)),
+      done_(std::move(other.done_)) {}
 
 Folder::~Folder() {
   if (lock_ >= 0) close(lock_);
@@ -182,10 +183,28 @@ std::string Folder::changed_input(const Point& point) const {
   return "";
 }
 
-std::optional<Result> Folder::result(const Point& point) const {
+std::string Folder::stamp(const Point& point) const {
   const std::string folder = run_folder(point);
-  if (fs::exists(folder + "/INCOMPLETE") || !changed_input(point).empty()) return std::nullopt;
-  const std::optional<std::string> text = content(folder + "/summary.json");
+  struct stat status {};
+  if (stat((folder + "/summary.json").c_str(), &status) != 0) return "";
+  if (fs::exists(folder + "/INCOMPLETE") || !changed_input(point).empty()) return "";
+  return fmt::format("{} {} {}.{:09}", status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                     status.st_mtim.tv_nsec);
+}
+
+bool Folder::done(const Point& point) const {
+  const std::string now = stamp(point);
+  if (now.empty()) return false;
+  const auto known = done_.find(point.name);
+  if (known != done_.end() && known->second == now) return true;
+  if (!result(point)) return false;
+  done_[point.name] = now;
+  return true;
+}
+
+std::optional<Result> Folder::result(const Point& point) const {
+  if (stamp(point).empty()) return std::nullopt;
+  const std::optional<std::string> text = content(run_folder(point) + "/summary.json");
   if (!text) return std::nullopt;
   try {
     Result result{.outcome = "", .digest = "", .summary = Json::parse(*text)};

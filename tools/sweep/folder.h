@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace weft::sweep {
@@ -64,10 +65,13 @@ class Folder {
   void save() const;
   // What came of the point, where it is done. One that was interrupted or had too little memory is not.
   std::optional<Result> result(const Point& point) const;
+  // Which file result() would read now: another string where the run was made again; "": none that counts.
+  std::string stamp(const Point& point) const;
   // A file that the point's scenario names, and that has changed since (input_line()); "": none. One that is
   // no longer there tells nothing: the folder may have been taken elsewhere.
   std::string changed_input(const Point& point) const;
-  bool done(const Point& point) const { return result(point).has_value(); }
+  // Reads results only where they are others than when it was last found done.
+  bool done(const Point& point) const;
   // Was it run, to its end or not?
   bool begun(const Point& point) const;
   std::vector<const Point*> open_points() const;
@@ -83,6 +87,7 @@ class Folder {
   std::vector<Point> points_;
   double until_ci_ = 0;
   int lock_ = -1;
+  mutable std::unordered_map<std::string, std::string> done_;  // stamps of points found done, by name
 };
 
 // A comment for a point's scenario that says how the file is now, by size and time of change, with its

@@ -21,12 +21,14 @@ struct Outcome {
   std::string outcome, digest;
   std::vector<std::optional<double>> figures;  // in the order of figures()
   std::vector<std::string> warnings;
+  std::string stamp = {};  // Folder::stamp() of what was read
 
   bool complete() const { return outcome == "complete"; }
 };
 // By point, in the order of Folder::points(); none: it is not done.
 using Outcomes = std::vector<std::optional<Outcome>>;
-Outcomes outcomes_of(const Folder& folder);
+// `known`: what was read before, of the first points; what is still so is not read again.
+Outcomes outcomes_of(const Folder& folder, Outcomes known = {});
 
 struct Group {
   std::vector<std::string> values;

@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "sim/results/row.h"
 #include "sim/units/grouped.h"
@@ -125,14 +126,23 @@ const std::vector<Figure>& figures() {
   return kFigures;
 }
 
-Outcomes outcomes_of(const Folder& folder) {
-  Outcomes outcomes;
-  outcomes.reserve(folder.points().size());
-  for (const Point& point : folder.points()) {
+Outcomes outcomes_of(const Folder& folder, Outcomes known) {
+  Outcomes outcomes = std::move(known);
+  outcomes.resize(folder.points().size());
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const Point& point = folder.points()[i];
+    std::optional<Outcome>& outcome = outcomes[i];
+    // Taken first: a result that is replaced while it is read is read again.
+    std::string stamp = folder.stamp(point);
+    if (outcome && outcome->stamp == stamp) continue;
+    outcome.reset();
     const std::optional<Result> result = folder.result(point);
-    std::optional<Outcome>& outcome = outcomes.emplace_back();
     if (!result) continue;
-    outcome = {.outcome = result->outcome, .digest = result->digest, .figures = {}, .warnings = {}};
+    outcome = {.outcome = result->outcome,
+               .digest = result->digest,
+               .figures = {},
+               .warnings = {},
+               .stamp = std::move(stamp)};
     for (const Figure& each : figures()) outcome->figures.push_back(figure(*result, each));
     for (const auto& each : result->summary.value("warnings", nlohmann::ordered_json::array())) {
       if (each.is_string()) outcome->warnings.push_back(each.get<std::string>());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/units/input_error.h"
@@ -208,9 +209,11 @@ std::vector<sweep::Point> first_points(Sweep& sweep, const sweep::Plan& plan) {
 }
 
 // One more seed for each combination whose interval is too wide; false: there is none.
-bool add_seeds(Sweep& sweep, const sweep::Plan& plan, sweep::Folder& folder) {
+// `outcomes` has what the rounds before have read, and gets what this one reads.
+bool add_seeds(Sweep& sweep, const sweep::Plan& plan, sweep::Folder& folder, sweep::Outcomes& outcomes) {
   bool added = false;
-  for (const sweep::Group& group : sweep::groups_of(folder, sweep::outcomes_of(folder))) {
+  outcomes = sweep::outcomes_of(folder, std::move(outcomes));
+  for (const sweep::Group& group : sweep::groups_of(folder, outcomes)) {
     // All told at the end.
     if (group.complete < group.seeds || !group.estimates[0] || group.seeds >= kMostSeeds) continue;
     if (group.narrow(plan.until_ci)) continue;
@@ -232,8 +235,8 @@ void warn_of(const std::vector<std::string>& all) {
   if (all.size() > kMostTold) log::warn(fmt::format("{} more like that", all.size() - kMostTold));
 }
 
-int finish(const sweep::Folder& folder, bool quiet) {
-  const sweep::Outcomes outcomes = sweep::outcomes_of(folder);
+int finish(const sweep::Folder& folder, bool quiet, sweep::Outcomes known = {}) {
+  const sweep::Outcomes outcomes = sweep::outcomes_of(folder, std::move(known));
   const std::vector<sweep::Group> groups = sweep::groups_of(folder, outcomes);
   sweep::write_tables(folder, outcomes, groups);
   if (!quiet) {
@@ -267,10 +270,11 @@ int run(const SweepOptions& options) {
   folder.save();
   const std::size_t open = folder.open_points().size();
   if (!options.quiet) print_text(fmt::format("{} runs, {} of them to do\n", folder.points().size(), open));
+  sweep::Outcomes outcomes;
   do {
     if (const std::optional<int> status = run_open(folder, options)) return *status;
-  } while (plan.until_ci > 0 && add_seeds(sweep, plan, folder));
-  return finish(folder, options.quiet);
+  } while (plan.until_ci > 0 && add_seeds(sweep, plan, folder, outcomes));
+  return finish(folder, options.quiet, std::move(outcomes));
 }
 
 void add_status(Command& parent) {

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include "goal/program.h"
 #include "goal/workload/workload.h"
+#include "sim/placement/placement.h"
 #include "sim/plugins/load.h"
+#include "sim/run/job_setup.h"
 #include "sim/run/listed_jobs.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/seams.h"
@@ -90,16 +93,39 @@ std::uint32_t PointMaker::ranks_of(const sim::Job& job) {
   }
 }
 
-std::string PointMaker::misfit(const sim::Scenario& scenario, std::uint32_t hosts) {
-  if (hosts == 0) return "";
+std::uint32_t PointMaker::working_hosts(const sim::Scenario& scenario, std::uint32_t hosts) {
+  if (scenario.failed.empty()) return hosts;
+  const auto [known, added] = working_.try_emplace(
+      fmt::format("{}\n{}\n{}", key(scenario.topology), scenario.seed, scenario.failed), hosts);
+  if (!added) return known->second;
+  try {
+    const placement::Machine machine = sim::machine_of(scenario, topologies::build(scenario.topology));
+    known->second -=
+        static_cast<std::uint32_t>(std::ranges::count(machine.state, placement::HostState::kFailed));
+  } catch (const InputError&) {
+    // Its run says which host there is not.
+  }
+  return known->second;
+}
+
+std::string PointMaker::misfit(const sim::Scenario& scenario, std::uint32_t all_hosts) {
+  if (all_hosts == 0) return "";
+  const std::uint32_t hosts = working_hosts(scenario, all_hosts);
+  const std::string there = fmt::format("{} hosts{}", hosts, hosts < all_hosts ? " have not failed" : "");
+  // Without a scheduler jobs keep their hosts for the whole run, so they need them together.
+  const bool together = scenario.scheduler.empty();
+  std::uint64_t needed = 0, jobs = 0;
   for (std::size_t i = 0; i < scenario.jobs.size(); ++i) {
     const std::uint32_t ranks = ranks_of(scenario.jobs[i]);
     const sim::Scenario one = sim::scenario_of_job(scenario, i);
     const std::uint64_t each = Parameters(sim::hosts_section(), one.hosts).whole("ranks_per_host");
-    if (ranks <= each * hosts) continue;
-    return fmt::format("{} ranks with {} on each host, and {} hosts", ranks, each, hosts);
+    if (ranks > each * hosts) return fmt::format("{} ranks with {} on each host, and {}", ranks, each, there);
+    needed += (ranks + each - 1) / each;
+    jobs += ranks > 0 ? 1 : 0;
   }
-  return "";
+  if (!together || needed <= hosts) return "";
+  return fmt::format("{} jobs side by side need {} hosts, and {}{}", jobs, needed,
+                     hosts < all_hosts ? "" : "there are ", there);
 }
 
 const PointMaker::Built& PointMaker::price(const ModuleChoice& network, sweep::Point& point) {

@@ -31,8 +31,9 @@ class PointMaker {
                     std::vector<sim::Setting> settings, std::optional<std::uint64_t> seed,
                     const std::function<std::string(const std::string& path)>& place = nullptr);
 
-  // Why a job of the last point has no place for its ranks, whatever else its network has to hold; "": it may
-  // have one. How many they are is known of graphs of moderate size and of traffic that says so.
+  // Why jobs of the last point have no place for their ranks, each alone or, where they keep their hosts, all
+  // together; "": they may have one. How many they are is known of graphs of moderate size and of traffic
+  // that says so.
   const std::string& last_misfit() const { return last_misfit_; }
 
   // The bill of a network as the last point has it; empty where it has no topology or there are no prices.
@@ -45,7 +46,9 @@ class PointMaker {
     std::uint32_t hosts = 0;  // 0: not known
   };
   const Built& price(const ModuleChoice& network, sweep::Point& point);
-  std::string misfit(const sim::Scenario& scenario, std::uint32_t hosts);
+  std::string misfit(const sim::Scenario& scenario, std::uint32_t all_hosts);
+  // How many of the network's hosts have not failed.
+  std::uint32_t working_hosts(const sim::Scenario& scenario, std::uint32_t hosts);
   std::uint32_t ranks_of(const sim::Job& job);
 
   std::vector<std::string> plugins_;
@@ -53,6 +56,7 @@ class PointMaker {
   std::optional<topologies::PriceList> prices_;
   std::map<std::string, Built> built_;                    // by topology, in short form
   std::map<std::string, std::uint32_t> ranks_of_graphs_;  // by path; 0: not known
+  std::map<std::string, std::uint32_t> working_;          // hosts, by topology, seed and which have failed
   std::string last_misfit_;
   const std::optional<topologies::Bill>* last_bill_ = nullptr;
 };
