@@ -157,6 +157,20 @@ class Explain(WeftTest):
             self.assertAlmostEqual(told["bounds"]["bisection_ns"] * crossing_gbps, 8 * (hosts / 2)**2 * 100000, delta=1)
             self.assertLessEqual(told["bounds"]["bisection_ns"], told["makespan_ns"])
 
+    def test_a_bound_left_out_is_told(self):
+        # What it keeps of messages follows from how many the run says it had.
+        for topology, divides in (("torus:dims=[8],link=100Gbps", True), ("single_switch:hosts=8", False)):
+            self.weft("sim", "--traffic", "alltoall:size=100kB", "--topology", topology, "--network", "flow", "-q", "-o", "RUN")
+            for messages in (10**7, 10**7 + 1):
+                with self.subTest(topology=topology, messages=messages):
+                    summary = json.loads((self.folder / "RUN/summary.json").read_text(encoding="utf-8"))
+                    (self.folder / "RUN/summary.json").write_text(json.dumps(summary | {"messages": messages}), encoding="utf-8")
+                    told = json.loads(self.weft("explain", "RUN", "--json").stdout)
+                    self.assertEqual("bisection_ns" in told["bounds"], divides and messages == 10**7)
+                    is_told = [remark for remark in told["remarks"] if "two halves of the hosts is left out" in remark] != []
+                    self.assertEqual(is_told, divides and messages > 10**7)
+                    self.assertEqual("two halves of the hosts is left out" in self.weft("explain", "RUN").stdout, is_told)
+
     def test_settings_that_changed_nothing(self):
         def told(*sim):
             return [each["setting"] for each in self.explain(sim=sim)["without_effect"]]

@@ -92,11 +92,23 @@ double host_bound(const results::Report& report, const topologies::Topology& top
   return most;
 }
 
+constexpr std::uint64_t kMostFlows = 10'000'000;  // rows take 64 bytes each
+
 // What crosses the narrowest cut found into two halves of the endpoints, in either direction. Any cut would
-// do for a bound. Nothing where one switch has all endpoints. REQUIRES: the report has its rows of messages.
-std::optional<double> bisection_bound(const results::Report& report, const topologies::Topology& topology) {
+// do for a bound. Nothing where one switch has all endpoints, or where there are no rows of messages, which
+// is told.
+std::optional<double> bisection_bound(const results::Report& report, const topologies::Topology& topology,
+                                      Json& remarks) {
+  if (report.flow_statistics.bytes() == 0) return std::nullopt;
   const topologies::Bisection cut = topologies::bisection(topologies::router_graph(topology));
   if (cut.undivided()) return std::nullopt;
+  if (report.flows.empty()) {
+    remarks.push_back(fmt::format(
+        "Of the bounds, what crosses between two halves of the hosts is left out: from whom to whom messages "
+        "went is kept of up to {} million of them, and these are {:.1f} million.",
+        kMostFlows / 1'000'000, static_cast<double>(report.messages) * 1e-6));
+    return std::nullopt;
+  }
   std::array<double, 2> bytes = {0, 0};
   for (const results::Flow& flow : report.flows) {
     if (std::max(flow.source, flow.destination) >= cut.side_of.size()) return std::nullopt;
@@ -141,13 +153,12 @@ double link_bound(const results::Report& report, const topologies::Topology& top
 }
 
 Json bounds_of(const results::Report& report, const topologies::Topology* topology,
-               const sim::Scenario& scenario) {
+               const sim::Scenario& scenario, Json& remarks) {
   Json bounds = {{"compute_ns", compute_bound(report)}};
   if (topology == nullptr) return bounds;
   bounds["host_ns"] = host_bound(report, *topology);
   bounds["link_ns"] = link_bound(report, *topology, scenario);
-  if (report.flows.empty()) return bounds;
-  if (const auto bound = bisection_bound(report, *topology)) bounds["bisection_ns"] = *bound;
+  if (const auto bound = bisection_bound(report, *topology, remarks)) bounds["bisection_ns"] = *bound;
   return bounds;
 }
 
@@ -247,9 +258,8 @@ void add_doubts(bool has_timeouts, const sim::Scenario& scenario, Json& told) {
 void add_reruns(const ExplainOptions& options, Json& told) {
   Phases phases(!options.json);
   Rerun rerun(options.run + "/scenario.txtpb", phases, options.json);
-  constexpr std::uint64_t kMostFlows = 10'000'000;  // rows take 64 bytes each
   const auto look = [&](const results::Report& report, const topologies::Topology* topology) {
-    told["bounds"] = bounds_of(report, topology, rerun.scenario());
+    told["bounds"] = bounds_of(report, topology, rerun.scenario(), told["remarks"]);
     add_remarks(report, told);
     for (std::size_t job = 0; job < report.jobs.size(); ++job) {
       if (!report.jobs[job].path_shares || !told["jobs"][job].contains("critical_path")) continue;
