@@ -171,6 +171,27 @@ class Explain(WeftTest):
                     self.assertEqual(is_told, divides and messages > 10**7)
                     self.assertEqual("two halves of the hosts is left out" in self.weft("explain", "RUN").stdout, is_told)
 
+    def test_a_wait_for_the_window_is_named(self):
+        # There and back 1 MB takes 20 us of two links each, and 20 us of its bytes. Windows of 10 packets of 4 KiB, which
+        # double with each round trip of 80 us, hold the 245 packets in 10 + 20 + 40 + 80 + 160: the last waits for 4.
+        sim = ["--traffic", "ping_pong:ranks=2,sizes=1MB", "--topology", "single_switch:hosts=2,link=400Gbps,latency=20us"]
+        told = self.explain(sim=[*sim, "--congestion", "newreno"])
+        best = {each["change"]: each for each in told["what_would_help"]}["constant_window"]
+        self.assertAlmostEqual(told["makespan_ns"] - best["makespan_ns"], 2 * 4 * 80000, delta=0.05 * 2 * 4 * 80000)
+        self.assertAlmostEqual(best["makespan_ns"], 2 * (40000 + 20000), delta=3000)
+        self.assertIn("for the congestion window of newreno", "".join(told["remarks"]))
+        # The same as a run of its own; of that there is no window to speak of.
+        told = self.explain(sim=[*sim, "--congestion", "fixed_window"])
+        self.assertEqual(told["makespan_ns"], best["makespan_ns"])
+        self.assertNotIn("constant_window", [each["change"] for each in told["what_would_help"]])
+
+    def test_queues_are_no_wait_for_windows(self):
+        # Seven hosts send one 1 MB each: its link is full all the time, whatever the windows.
+        told = self.explain(sim=["--traffic", "incast:size=1MB,n=7", "--topology", "single_switch:hosts=8,link=100Gbps", "--congestion", "swift"])
+        gains = {each["change"]: each["gain"] for each in told["what_would_help"]}
+        self.assertLess(gains["constant_window"], 0.1)
+        self.assertNotIn("congestion window", "".join(told["remarks"]))
+
     def test_settings_that_changed_nothing(self):
         def told(*sim):
             return [each["setting"] for each in self.explain(sim=sim)["without_effect"]]
