@@ -55,14 +55,14 @@ constexpr HostCosts kTofu = {
     .copy_per_byte = "0.05",
     .library = "Fujitsu MPI",
     .profile = "openmpi",
-    .protocol = "openmpi_ucx:rails=1",
+    .protocol = "openmpi_ucx:rails=1,eager_limit=65536",
     .source =
         "Fitted to collectives measured on Fugaku with FJMPI 4.0.1 (quiet: 90th percentiles are 1.04 of "
         "10th), one rank a node, HLC-Lab's pico.",
     .doubt =
         "Profile and rendezvous are Open MPI's, from which Fujitsu's MPI was made: its own algorithms for "
-        "the torus, which use up to six interfaces, are not public. Bytes of eager messages cost its hosts "
-        "about 0.1 ns more.",
+        "the torus, which use up to six interfaces, are not public. Up to 64 KiB messages take as long as "
+        "eager ones would.",
 };
 
 constexpr auto kMachines = std::to_array<MachineHosts>({

@@ -1,6 +1,7 @@
 // What the work of a share's ranks takes and counts, and what it is the end of.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "sim/core/engine.h"
@@ -47,7 +48,10 @@ class RankWork {
         progress_(progress),
         giver_(giver),
         overhead_(plan.hosts.overhead),
-        has_overhead_per_byte_(!(plan.hosts.overhead_per_byte == TimePerByte())) {}
+        copied_bytes_(plan.hosts.copy_per_byte == TimePerByte()
+                          ? 0
+                          : std::min(plan.hosts.eager_limit_bytes, plan.hosts.collective_limit_bytes)),
+        has_overhead_per_byte_(copied_bytes_ > 0 || !(plan.hosts.overhead_per_byte == TimePerByte())) {}
   void keep_trails(Trails& trails) { trails_ = &trails; }
 
   Time now() const { return engine_.now(); }
@@ -55,7 +59,8 @@ class RankWork {
   // Gives the cpu time of sending or receiving a message.
   Time overhead(std::uint64_t bytes) const {
     if (!has_overhead_per_byte_) return overhead_;
-    return after(overhead_, hosts_.overhead_per_byte.after_first(bytes));
+    const Time overhead = after(overhead_, hosts_.overhead_per_byte.after_first(bytes));
+    return bytes <= copied_bytes_ ? after(overhead, hosts_.copy_per_byte.of(bytes)) : overhead;
   }
   void count_received(RankState& rank, std::uint64_t bytes) {
     rank.overhead = after(rank.overhead, overhead(bytes));
@@ -90,8 +95,9 @@ class RankWork {
   Engine& engine_;
   Progress& progress_;
   TaskGiver& giver_;
-  Trails* trails_ = nullptr;  // null: nobody asks what the time of a run consists of
-  const Time overhead_;       // o
+  Trails* trails_ = nullptr;          // null: nobody asks what the time of a run consists of
+  const Time overhead_;               // o
+  const std::uint64_t copied_bytes_;  // messages of so many at most go by buffers of the library
   const bool has_overhead_per_byte_;
   std::uint64_t bytes_ = 0;  // of all messages sent
 };

@@ -82,7 +82,8 @@ const ModuleInfo& hosts_section() {
            from_to("0", "1000000")},
           {"copy_per_byte", ParameterType::kReal, "0",
            "Cpu time to copy a byte inside a rank, in ns per byte, where an algorithm of a collective moves "
-           "blocks (Bruck's) or adds up in a copy of what it was given (reduce-scatters).",
+           "blocks (Bruck's) or adds up in a copy of what it was given (reduce-scatters), and of eager "
+           "messages at both ends, into and out of buffers.",
            from_to("0", "1000000")},
           {"copy_from_memory", ParameterType::kReal, "0",
            "The same of collectives whose vector is larger than the cache; 0: copy_per_byte.",

@@ -57,13 +57,15 @@ TEST_CASE("allreduce takes the time of its closed form") {
 
 TEST_CASE("what algorithms copy within a rank takes it time") {
   constexpr std::int64_t kC = 5;
-  LogGops net = kNet;
+  // Messages that ask first are not copied on the way.
+  LogGops free = kNet, net = kNet;
   net.copy = kC;
+  free.S = net.S = 0;
   for (const std::int64_t p : {2, 4, 8, 16}) {
     const std::int64_t n = 64, k = std::bit_width(static_cast<std::uint64_t>(p)) - 1;
     const auto more = [&](const char* kind, const char* algorithm) {
       const std::string call = fmt::format("{} {}b elem 8 by {}", kind, n, algorithm);
-      return time_of(call, p, net) - time_of(call, p);
+      return time_of(call, p, net) - time_of(call, p, free);
     };
     INFO(p << " ranks");
     // The whole vector, once.
@@ -80,7 +82,23 @@ TEST_CASE("what algorithms copy within a rank takes it time") {
   }
   // With three values to a digit, of nine blocks six move in each of both rounds.
   const char* const call = "alltoall 64b by bruck:radix=3";
-  CHECK(time_of(call, 9, net) - time_of(call, 9) == (2 * 9 + 2 * 2 * 6) * 64 * kC);
+  CHECK(time_of(call, 9, net) - time_of(call, 9, free) == (2 * 9 + 2 * 2 * 6) * 64 * kC);
+}
+
+TEST_CASE("eager messages are copied into a buffer and out of one") {
+  LogGops net = kNet;
+  net.copy = 5;
+  net.S = 1000;
+  const auto more = [&](std::int64_t bytes) {
+    const std::string send = fmt::format("num_ranks 2\nrank 0 {{\nsend {}b to 1\n}}\n", bytes);
+    const std::string text = send + fmt::format("rank 1 {{\nrecv {}b from 0\n}}\n", bytes);
+    LogGops free = net;
+    free.copy = 0;
+    return LogGopsRun(text, net).finish()[1] - LogGopsRun(text, free).finish()[1];
+  };
+  CHECK(more(100) == 2 * 100 * 5);
+  CHECK(more(1000) == 2 * 1000 * 5);
+  CHECK(more(1001) == 0);
 }
 
 TEST_CASE("bcast and reduce take the time of their closed forms") {

@@ -146,7 +146,9 @@ class Reference {
     return static_cast<std::int64_t>(static_cast<__int128>(fs) * bytes / 1000);
   }
   std::int64_t overhead(std::uint64_t bytes) const {
-    return p_.o_ps + (bytes == 0 ? 0 : per_byte(p_.O_fs, bytes - 1));
+    const std::int64_t copied =
+        bytes <= std::min(p_.S, p_.collective_limit) ? per_byte(p_.copy_fs, bytes) : 0;
+    return p_.o_ps + (bytes == 0 ? 0 : per_byte(p_.O_fs, bytes - 1)) + copied;
   }
 
   // A cpu does what it was given first come, first served. `begin` tells the duration; `end` whether the cpu
