@@ -399,17 +399,19 @@ ConnectionGraph connection_graph(const ConnectionMatrix& matrix, std::uint32_t r
   std::ranges::stable_sort(started, {}, trigger_of);
 
   std::vector<Wiring> wirings;
+  std::uint32_t idle = 0;
   for (const Trigger& trigger : matrix.triggers) {
     const auto those = of_trigger<Activation>(active, trigger.id, &Activation::trigger);
     const auto these = of_trigger<std::uint32_t>(started, trigger.id, trigger_of);
     check_fires(trigger, those.size(), these.size());
     wirings.push_back({&trigger, those, these});
+    idle += these.empty();
   }
   check_all_start(matrix, wirings);
   TriggerWriter writer(matrix, messages);
   for (const Wiring& wiring : wirings) writer.write(wiring);
   return {message_graph(ranks, messages, writer.releases(), writer.races()),
-          messages.size() - matrix.connections.size(), writer.travelling()};
+          messages.size() - matrix.connections.size(), writer.travelling(), idle};
 }
 
 }  // namespace weft::goal

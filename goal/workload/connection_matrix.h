@@ -52,6 +52,7 @@ struct ConnectionGraph {
   // What travels between ranks although htsim's triggers don't.
   std::uint64_t trigger_messages = 0;
   std::uint32_t travelling_triggers = 0;
+  std::uint32_t idle_triggers = 0;  // that start no connection
 };
 
 // The connections as messages between `ranks` ranks, all but the first `nodes` of them idle. A connection

@@ -22,14 +22,20 @@ std::vector<std::string> remarks(const Parameters& parameters, std::uint32_t ran
   const ConnectionMatrix matrix = read(parameters);
   if (matrix.triggers.empty()) return {};
   const ConnectionGraph made = connection_graph(matrix, ranks);
-  if (made.trigger_messages == 0) return {};
-  return {fmt::format(
+  std::vector<std::string> all;
+  if (made.idle_triggers > 0) {
+    all.push_back(fmt::format("{}: {} of {} triggers start no connection", parameters.file("file"),
+                              made.idle_triggers, matrix.triggers.size()));
+  }
+  if (made.trigger_messages == 0) return all;
+  all.push_back(fmt::format(
       "{}: {} of {} triggers act{} between ranks, which htsim lets happen at once: here {} of 0 bytes tell{} "
       "of it",
       parameters.file("file"), made.travelling_triggers, matrix.triggers.size(),
       made.travelling_triggers == 1 ? "s" : "",
       made.trigger_messages == 1 ? "1 message" : fmt::format("{} messages", made.trigger_messages),
-      made.trigger_messages == 1 ? "s" : "")};
+      made.trigger_messages == 1 ? "s" : ""));
+  return all;
 }
 
 }  // namespace

@@ -41,6 +41,10 @@ void note(JobList& list, std::string name, goal::Severity severity, std::string 
   if (count > 0) list.anomalies.push_back({std::move(name), severity, std::move(sentence), count});
 }
 
+void note_overran(JobList& list, std::uint64_t count) {
+  note(list, "overran", goal::Severity::kInfo, "Jobs that ran longer than they had asked for.", count);
+}
+
 void finish(JobList& list, const std::string& name) {
   if (list.jobs.empty()) throw InputError({.file = name}, "it has no jobs that ran on any processor");
   std::unordered_set<std::string_view> ids;

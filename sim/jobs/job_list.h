@@ -31,6 +31,7 @@ struct JobList {
   std::vector<ListedJob> jobs;      // by time of submission, then as in the file
   std::uint32_t machine_nodes = 0;  // what they ran on, if the list says so; 0: not known
   std::uint32_t machine_processors = 0;
+  bool names_models = false;  // a table whose jobs name models, which a log's executables are not
   std::vector<goal::Anomaly> anomalies;
 };
 

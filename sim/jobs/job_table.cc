@@ -43,6 +43,7 @@ struct Reader {
   const std::string& name;
   JobList& list;
   std::vector<std::size_t> columns = {};  // what the table's are
+  std::uint64_t overran = 0;
 
   [[noreturn]] void fail(std::int64_t line, const Cell& cell, const std::string& what) const {
     throw InputError({.file = name, .line = line, .column = cell.column}, what);
@@ -153,6 +154,8 @@ void Reader::job(std::string_view line, std::int64_t number) {
       fail(number, cell, "every job must have a value for " + std::string(kNames[columns[i]]));
     }
   }
+  overran += job.requested > 0 && job.runtime > job.requested;
+  list.names_models |= !job.model.empty();
   add_job(list, std::move(job), name);
 }
 
@@ -167,6 +170,7 @@ JobList read_job_table(const std::string& text, const std::string& name) {
     if (reader.columns.empty()) return reader.heading(line, number);
     reader.job(line, number);
   });
+  note_overran(list, reader.overran);
   finish(list, name);
   return list;
 }

@@ -21,6 +21,8 @@ void add_job(JobList& list, ListedJob job, const std::string& name);
 // Counts a kind of irregularity, if there is any.
 void note(JobList& list, std::string name, goal::Severity severity, std::string sentence,
           std::uint64_t count);
+// Counts jobs that ran longer than they had asked for.
+void note_overran(JobList& list, std::uint64_t count);
 // Puts jobs in order, times from the first on, and counts those that were out of order or share an id. Throws
 // InputError for a list without jobs.
 void finish(JobList& list, const std::string& name);

@@ -172,8 +172,7 @@ JobList read_swf(const std::string& text, const std::string& name) {
        "Lines with more than the format's 18 columns; the others are not read.", reader.longer);
   note(list, "without_runtime", goal::Severity::kInfo,
        "Jobs that were cancelled, or of which the list doesn't say how long they ran.", reader.without_time);
-  note(list, "overran", goal::Severity::kInfo, "Jobs that ran longer than they had asked for.",
-       reader.overran);
+  note_overran(list, reader.overran);
   note(list, "other_processors", goal::Severity::kInfo,
        "Jobs that had another number of processors than they had asked for, which is taken.", reader.others);
   note(list, "preceding_jobs", goal::Severity::kWarning,

@@ -338,6 +338,29 @@ std::vector<LinkChange> plan_faults(const Scenario& resolved, const Topology& to
   return changes;
 }
 
+std::vector<std::string> idle_faults(const Scenario& resolved, Time end) {
+  std::vector<std::string> sentences;
+  for (std::size_t f = 0; f < resolved.faults.size(); ++f) {
+    const Parameters fault(fault_section(), resolved.faults[f]);
+    const double rate = fault.real("rate"), errors = fault.real("bit_error_rate");
+    const auto add = [&](const std::string& what) {
+      sentences.push_back(fmt::format("fault {} {}", f + 1, what));
+    };
+    if (rate == 1 && errors == 0) {
+      add("changes nothing: its rate is 1, as built, and it has no bit_error_rate");
+    } else if (fault.time("at") > end) {
+      add(fmt::format("changed nothing: it begins at {}, and the run ended at {}",
+                      to_string(fault.time("at")), to_string(end)));
+    } else if (rate == 0 && errors > 0) {
+      add(fmt::format("has a bit_error_rate of {} without effect: its links are down (rate is 0)", errors));
+    } else if (fault.boolean("scale_queue") && (rate == 0 || rate == 1)) {
+      add(fmt::format(
+          "has scale_queue without effect: its rate is {}, and queues go by rates between 0 and 1", rate));
+    }
+  }
+  return sentences;
+}
+
 std::vector<results::Outage> outages(const topologies::Topology& topology,
                                      std::span<const LinkChange> changes, Time until) {
   struct Down {

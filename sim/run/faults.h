@@ -24,6 +24,9 @@ std::vector<LinkChange> plan_faults(const Scenario& resolved, const topologies::
 // names one of them.
 std::vector<std::string> cut_off_hosts(const topologies::Topology& topology,
                                        std::span<const LinkChange> changes, Time until);
+// A sentence for each fault that changed nothing in a run that ended then, and for each value of one that had
+// no effect.
+std::vector<std::string> idle_faults(const Scenario& resolved, Time end);
 // The links that are down for some time before then, the longest first.
 std::vector<results::Outage> outages(const topologies::Topology& topology,
                                      std::span<const LinkChange> changes, Time until);

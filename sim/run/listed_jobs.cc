@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -61,6 +62,12 @@ class Expansion {
     for (std::size_t i = 0; i < count; ++i) add(list.jobs[i]);
     for (const goal::Anomaly& each : list.anomalies) warn(each.count, each.sentence);
     warn(other_name_, "Jobs of models that have no name here; they have a model by their size.");
+    if (models_.empty() && list.names_models) {
+      const auto names = [](const jobs::ListedJob& job) { return !job.model.empty(); };
+      warn(static_cast<std::uint64_t>(std::ranges::count_if(list.jobs | std::views::take(count), names)),
+           "Jobs of models, of which none is given (job_list.model); they compute for the time that they "
+           "took.");
+    }
     warn(no_model_, "Jobs that no model fits; left out.");
     warn(too_large_, "Jobs that don't fit the machine; left out.");
     warn(no_runtime_, "Jobs of which it isn't known how long they took; left out.");

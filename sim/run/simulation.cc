@@ -512,6 +512,9 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
       static_cast<std::uint64_t>(std::count_if(link_changes_.begin(), link_changes_.end(),
                                                [end = std::max(report.makespan, report.stopped_at)](
                                                    const LinkChange& change) { return change.at <= end; }));
+  for (std::string& sentence : idle_faults(scenario_, std::max(report.makespan, report.stopped_at))) {
+    report.warnings.push_back(std::move(sentence));
+  }
   if (topology_ != nullptr) report.outages = outages(*topology_, link_changes_, report.makespan);
   if (topology_ != nullptr && report.outcome == results::Outcome::kIncomplete) {
     const std::vector<std::string> lost = cut_off_hosts(*topology_, link_changes_, Time::max());

@@ -132,6 +132,18 @@ class JobList(unittest.TestCase):
                 run = [row["hosts"] for row in csv.DictReader(file)]
             self.assertEqual([sorted(numbers(text)) for text in run], shown)
 
+    def test_models_that_nobody_gave_are_told(self):
+        """A table's jobs name models and none is given; in a log, executables are no models."""
+        sim = ["sim", "-q", "--network", "loggops", "--set", "nodes=8", "--time-scale", "1e6", "-o", "RUN", "--job-list"]
+        self.list("id,submit,ranks,runtime,requested,model\na,0,4,20,5,halo\nb,1,4,5,,\n")
+        self.weft(*sim, "jobs.csv")
+        self.assertEqual([w.split(": ", 1)[1] for w in self.summary()["warnings"] if w.startswith("jobs.csv")],
+                         ["1: Jobs that ran longer than they had asked for.",
+                          "1: Jobs of models, of which none is given (job_list.model); they compute for the time that they took."])
+        self.list("1 0 -1 20 4 -1 -1 4 50 -1 1 1 1 3 1 1 -1 -1\n", "log.swf")
+        self.weft(*sim, "log.swf")
+        self.assertFalse([w for w in self.summary()["warnings"] if w.startswith("log.swf")])
+
     def test_the_scenario_repeats_the_run(self):
         self.list("id,submit,ranks,requested,model\n1,0,8,40,halo\n2,1,6,10,other\n3,2,12,10,halo\n4,2,2,5,\n5,3,4,5,lj\n")
         self.weft("goal", "gen", "stencil:dims=2d,iterations=2", "--ranks", "4", "-o", "lj.weft")

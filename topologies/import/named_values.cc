@@ -359,6 +359,12 @@ void LinkValues::note(ImportedGraph& graph) const {
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", shortened(name), times);
   }
   if (names > kMostNames) text += fmt::format(" and {} more names", names - kMostNames);
+  const auto tells_lanes = [](const auto& unread) {
+    const std::vector<std::string> words = words_of(unread.first);
+    return std::ranges::any_of(words,
+                               [](const std::string& word) { return word == "lane" || word == "lanes"; });
+  };
+  if (std::ranges::any_of(unread_, tells_lanes)) text += "; rates are taken as those of all lanes of a cable";
   graph.unread.push_back(fmt::format("values of the file that are not read, by name: {}", text));
 }
 

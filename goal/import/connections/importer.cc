@@ -46,6 +46,10 @@ Graph import_connections(const std::filesystem::path& path, const Parameters&, P
                               "act there at once.",
                               made.trigger_messages});
   }
+  if (made.idle_triggers > 0) {
+    info.anomalies.push_back({"idle_triggers", Severity::kWarning, "Triggers that start no connection.",
+                              std::uint64_t{made.idle_triggers}});
+  }
   return std::move(made.graph);
 }
 

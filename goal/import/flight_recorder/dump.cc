@@ -42,6 +42,16 @@ bool is_shape(JsonValue shape) {
   return true;
 }
 
+// Members of an entry that have a part in the graph, and stacks, which pickles are read without.
+bool is_read(std::string_view member) {
+  static constexpr std::string_view kRead[] = {
+      "record_id",    "op_id",         "is_p2p",          "seq_id",         "collective_seq_id",
+      "p2p_seq_id",   "state",         "time_created_ns", "profiling_name", "time_discovered_completed_ns",
+      "duration_ms",  "pg_id",         "process_group",   "input_sizes",    "input_dtypes",
+      "output_sizes", "output_dtypes", "frames"};
+  return std::find(std::begin(kRead), std::end(kRead), member) != std::end(kRead);
+}
+
 // The bytes of all tensors in a list of shapes with a list of types, and of each one; no tensor's where one's
 // aren't told.
 std::uint64_t bytes_of(JsonValue sizes, JsonValue types, CommCall& call, std::vector<std::uint64_t>& each) {
@@ -61,7 +71,12 @@ std::uint64_t bytes_of(JsonValue sizes, JsonValue types, CommCall& call, std::ve
     all = all && is_shape(shape);
     if (!is_shape(shape)) continue;  // its bytes aren't told
     for (const JsonValue size : shape.items()) {
-      if (__builtin_mul_overflow(product, size.unsigned_or(0), &product)) product = kMost;
+      const auto extent = size.unsigned_integer();
+      if (!extent) {
+        throw InputError(fmt::format("'{}' has a size '{}', where a whole number from 0 is expected",
+                                     sizes.key(), size.text()));
+      }
+      if (__builtin_mul_overflow(product, *extent, &product)) product = kMost;
     }
     each.push_back(std::min(product, kMost));
     bytes = std::min(bytes + each.back(), kMost);
@@ -105,7 +120,7 @@ std::vector<Rank> ranks_of(JsonValue value, std::string_view group) {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) {
+  explicit Reader(const std::string& path) : row_(dump_.unread) {
     dump_.path = path;
     JsonHandlers handlers;
     handlers.member = [&](JsonValue member, const SourceLocation&) {
@@ -158,9 +173,16 @@ class Reader {
 
   void take_member(JsonValue member) {
     if (member.key() == "version") dump_.version = member.text();
-    if (member.key() == "rank") dump_.rank = member.integer_or(-1);
-    if (member.key() != "pg_config") return;
+    if (member.key() == "rank") dump_.rank = static_cast<std::int64_t>(member.unsigned_or(kNoRank));
+    const std::string_view key = member.key();
+    if (key != "version" && key != "rank" && key != "pg_config") count_unread(dump_.unread, key);
+    if (key != "pg_config") return;
     for (const JsonValue group : member.items()) {
+      for (const JsonValue each : group.items()) {
+        if (group.is_object() && each.key() != "ranks") {
+          count_unread(dump_.unread, fmt::format("pg_config {}", each.key()));
+        }
+      }
       GroupName made{.name = std::string(group.key())};
       made.ranks = ranks_of(group.is_object() ? group["ranks"] : group, group.key());
       made.size = static_cast<std::int64_t>(made.ranks.size());
@@ -169,6 +191,8 @@ class Reader {
   }
 
   void take_call(JsonValue entry) {
+    row_.begin();
+    for (const JsonValue member : entry.items()) row_.add(member.key(), is_read);
     RecordedCall made;
     made.record = entry["record_id"].unsigned_or(0);
     made.operation = entry["op_id"].unsigned_or(0);
@@ -182,7 +206,10 @@ class Reader {
     made.completed = entry["time_discovered_completed_ns"].unsigned_or(0);
     if (const JsonValue duration = entry["duration_ms"]; duration && duration.kind() != JsonKind::kNull) {
       const auto us = duration.thousandths();
-      if (!us || *us < 0) throw InputError(fmt::format("'duration_ms' is '{}'", duration.text()));
+      if (!us || *us < 0) {
+        throw InputError(fmt::format(
+            "'duration_ms' is '{}', where a number of milliseconds from 0 is expected", duration.text()));
+      }
       made.duration = *us * 1000;
     }
     made.state = state_of(entry["state"].text());
@@ -221,7 +248,9 @@ class Reader {
     }
   }
 
+  static constexpr std::uint64_t kNoRank = UINT64_MAX;  // -1
   RankDump dump_;
+  UnreadRow row_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "goal/import/kineto/comm_call.h"
+#include "goal/import/unread.h"
 
 namespace weft::goal {
 
@@ -34,6 +35,7 @@ struct RankDump {
   std::int64_t rank = -1;  // of the file, else of its name; -1: neither says
   std::vector<GroupName> groups;
   std::vector<RecordedCall> calls;  // in the order of `record`
+  Unread unread;                    // members that have no part in the graph
 };
 
 // Reads a dump, pickle or JSON. Throws InputError for what is none.

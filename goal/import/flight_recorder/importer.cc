@@ -25,9 +25,15 @@ bool is_dump(const fs::path& path) { return looks_like_dump(path.string()); }
 // What was left out or assumed, beside what assemble() counts.
 struct Counts {
   std::uint64_t incomplete = 0, without_partner = 0, kept_last = 0, waits = 0, untimed = 0, unsized = 0,
-                unknown = 0;
-  std::set<std::string> unknown_names;
+                unknown = 0, other_versions = 0;
+  std::set<std::string> unknown_names, versions;
+  Unread unread;
 };
+
+// "2.4", of a kind that was read before.
+bool is_known(std::string_view version) {
+  return version.starts_with("1.") || version.starts_with("2.") || version == "1" || version == "2";
+}
 
 // A collective as all ranks of its group know it: group, sequence, operation and kind. In a job that hangs
 // ranks may have called different kinds in one place.
@@ -211,6 +217,11 @@ void report(const Counts& counts, PackInfo& info) {
        fmt::format("Calls whose names say nothing to weft ({}); they are left out.",
                    first_names(counts.unknown_names)),
        counts.unknown);
+  note("other_versions", Severity::kWarning,
+       fmt::format(
+           "Dumps of a version that weft does not know ({}); they are read as those of versions 1 and 2.",
+           first_names(counts.versions)),
+       counts.other_versions);
   note("calls_under_way", Severity::kWarning,
        "Calls that were not over when the recorder was dumped; they are replayed as if they had been (weft "
        "trace "
@@ -235,6 +246,7 @@ void report(const Counts& counts, PackInfo& info) {
   note("communication_of_unknown_size", Severity::kWarning,
        "Collectives and messages whose sizes the dump does not tell; they are replayed without bytes.",
        counts.unsized);
+  if (!counts.unread.empty()) info.anomalies.push_back(unread_anomaly(counts.unread));
 }
 
 }  // namespace
@@ -295,6 +307,11 @@ Graph import_flight_recorder(const TracePaths& paths, bool blocking, PackInfo* i
   for (const RankDump& dump : dumps) {
     PlannedRank planned{
         .path = dump.path, .plan = Planner(dump, common, blocking, counts).plan(), .groups = dump.groups};
+    for (const auto& [name, count] : dump.unread) count_unread(counts.unread, name, count);
+    if (!is_known(dump.version)) {
+      counts.other_versions += 1;
+      counts.versions.insert(dump.version);
+    }
     planned.lost_front = !dump.calls.empty() && dump.calls.front().record > 0;
     name_peers(planned.plan, dump.groups);
     elapsed = std::max(elapsed, planned.plan.span_ns);

@@ -14,6 +14,7 @@ namespace {
 struct Group {
   std::set<Rank> members;                                                    // as listed, or as they call
   std::map<std::uint64_t, std::map<Rank, const RecordedCall*>> collectives;  // by sequence, the last of each
+  std::map<Rank, std::uint64_t> first;                                       // sequence that the dump has
 };
 
 std::map<std::string, Group> groups_of(const std::vector<RankDump>& dumps) {
@@ -27,6 +28,8 @@ std::map<std::string, Group> groups_of(const std::vector<RankDump>& dumps) {
       Group& group = groups[call.call.group.name];
       group.members.insert(static_cast<Rank>(dump.rank));
       group.collectives[call.sequence][static_cast<Rank>(dump.rank)] = &call;
+      const auto [first, added] = group.first.try_emplace(static_cast<Rank>(dump.rank), call.sequence);
+      if (!added) first->second = std::min(first->second, call.sequence);
     }
   }
   return groups;
@@ -34,6 +37,13 @@ std::map<std::string, Group> groups_of(const std::vector<RankDump>& dumps) {
 
 bool same(const RecordedCall& a, const RecordedCall& b) {
   return a.call.collective == b.call.collective && a.call.in_bytes == b.call.in_bytes;
+}
+
+// Recorders keep the last calls only: may the rank have asked for that collective, and its dump no longer
+// tell?
+bool may_be_dropped(const Group& group, Rank rank, std::uint64_t sequence) {
+  const auto first = group.first.find(rank);
+  return first == group.first.end() || first->second > sequence;
 }
 
 // "0 to 3, 7"
@@ -61,8 +71,11 @@ std::string ranks_text(const char* what, const std::vector<Rank>& ranks) {
 }  // namespace
 
 std::vector<StuckCall> stuck_calls(const std::vector<RankDump>& dumps) {
-  std::set<Rank> present;
-  for (const RankDump& dump : dumps) present.insert(static_cast<Rank>(dump.rank));
+  std::set<Rank> present, dropped;
+  for (const RankDump& dump : dumps) {
+    present.insert(static_cast<Rank>(dump.rank));
+    if (!dump.calls.empty() && dump.calls.front().record > 0) dropped.insert(static_cast<Rank>(dump.rank));
+  }
   std::vector<StuckCall> stuck;
   for (const auto& [name, group] : groups_of(dumps)) {
     for (const auto& [sequence, callers] : group.collectives) {
@@ -74,7 +87,8 @@ std::vector<StuckCall> stuck_calls(const std::vector<RankDump>& dumps) {
         if (!present.contains(rank)) {
           made.no_dump.push_back(rank);
         } else if (found == callers.end()) {
-          made.missing.push_back(rank);
+          const bool unknown = dropped.contains(rank) && may_be_dropped(group, rank, sequence);
+          (unknown ? made.dropped : made.missing).push_back(rank);
         } else if (!same(*found->second, first)) {
           made.others.push_back(rank);
         } else if (found->second->state != RecordState::kCompleted) {
@@ -120,6 +134,7 @@ std::string progress_text(const std::vector<RankDump>& dumps) {
     text += ranks_text("waiting in it", call.waiting);
     text += ranks_text("never called it", call.missing);
     text += ranks_text("called something else in its place", call.others);
+    text += ranks_text("no longer in the dump, which keeps later calls only,", call.dropped);
     text += ranks_text("no dump here", call.no_dump);
   }
   if (stuck.empty()) text += "\nevery collective that was kept is over\n";

@@ -16,6 +16,7 @@ struct StuckCall {
   std::vector<Rank> waiting;   // they asked for it, and it isn't over there
   std::vector<Rank> missing;   // ranks of the group with a dump that never asked for it
   std::vector<Rank> others;    // ranks that asked for another collective, or other sizes, in its place
+  std::vector<Rank> dropped;   // ranks whose recorder dropped calls, and kept none of that place or before
   std::vector<Rank> no_dump;   // ranks of the group whose dump isn't here
 };
 

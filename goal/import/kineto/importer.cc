@@ -153,6 +153,11 @@ void take_profile(const fs::path& path, std::size_t place, std::size_t profiles,
   RankTrace trace = read_kineto(path.string());
   if (options.first_step >= 0) keep_steps(trace, options.first_step, options.last_step);
   std::int64_t rank = trace.rank >= 0 ? trace.rank : rank_of_name(path.filename().string());
+  if (rank >= 0 && trace.names_no_rank) notes.add(KinetoNote::kRanksOfNames);
+  if (!trace.other_schema.empty()) {
+    notes.add(KinetoNote::kOtherSchemas);
+    notes.name(KinetoNote::kOtherSchemas, trace.other_schema);
+  }
   if (rank < 0) {
     rank = static_cast<std::int64_t>(place);
     if (profiles > 1) {
@@ -185,6 +190,8 @@ void take_profile(const fs::path& path, std::size_t place, std::size_t profiles,
   planned.plan = plan_rank(trace, options.planner, notes);
   for (const CommCall& call : planned.plan.calls) {
     run.has_messages |= call.kind == CommKind::kSend || call.kind == CommKind::kRecv;
+    const auto named = static_cast<std::int64_t>(call.group.ranks.size());
+    if (call.group.size >= 0 && named > 0 && call.group.size != named) notes.add(KinetoNote::kUnfitGroups);
     for (const Rank member : call.group.ranks) run.highest = std::max(run.highest, member);
     if (call.group.size > 0 && call.group.size < (1 << 24)) {
       run.highest = std::max(run.highest, static_cast<Rank>(call.group.size - 1));

@@ -84,6 +84,12 @@ constexpr Text kTexts[] = {
     {KinetoNote::kAssumedSplits, "assumed_splits", Severity::kWarning,
      "All-to-alls of which only the whole size is recorded, not what each rank gets; equal shares were "
      "taken."},
+    {KinetoNote::kRanksOfNames, "ranks_of_names", Severity::kInfo,
+     "Profiles whose distributedInfo says no rank; the number in the file's name was taken."},
+    {KinetoNote::kUnfitGroups, "sizes_of_groups_that_do_not_fit", Severity::kWarning,
+     "Calls whose group has another size than the number of its ranks that they name; the ranks were taken."},
+    {KinetoNote::kOtherSchemas, "other_schemas", Severity::kWarning,
+     "Profiles of a schemaVersion that weft does not know; they are read as those of version 1."},
     {KinetoNote::kAssumedRanks, "assumed_ranks", Severity::kInfo, kAssumedRanksText},
     {KinetoNote::kAssumedRanksOfMessages, "assumed_ranks", Severity::kWarning, kAssumedRanksText},
 };

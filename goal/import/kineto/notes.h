@@ -39,8 +39,11 @@ enum class KinetoNote : std::uint8_t {
   kContinuedKernels,
   kOtherCommunication,
   kUnfitMessages,
+  kRanksOfNames,
+  kOtherSchemas,
+  kUnfitGroups,
 };
-inline constexpr int kKinetoNotes = 27;
+inline constexpr int kKinetoNotes = 30;
 
 class KinetoNotes {
  public:

@@ -62,6 +62,8 @@ struct StepRange {
 struct RankTrace {
   std::string path;
   std::int64_t rank = -1, world = -1;  // of distributedInfo; -1: not said
+  bool names_no_rank = false;          // there is a distributedInfo, and it says no rank
+  std::string other_schema;            // the schemaVersion, if it is another one than PyTorch's 1
   std::string backend;
   std::vector<GroupName> groups;  // process groups that distributedInfo lists
   std::vector<HostEvent> host;
@@ -76,8 +78,9 @@ struct RankTrace {
   std::uint32_t threads = 0;
   std::map<std::string, std::uint64_t> other_events;         // by category
   std::map<std::string, std::uint64_t> other_communication;  // kernels of other libraries, by name
-  Unread unread;                                             // arguments of events that are taken
-  std::uint64_t broken_events = 0;                           // without a time, or that end before they begin
+  // Members of the file, of distributedInfo, of events, and arguments of those that are taken.
+  Unread unread;
+  std::uint64_t broken_events = 0;  // without a time, or that end before they begin
 };
 
 }  // namespace weft::goal

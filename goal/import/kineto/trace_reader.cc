@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <initializer_list>
 #include <unordered_map>
 
 #include "goal/import/json/byte_stream.h"
@@ -99,14 +100,32 @@ bool is_read(std::string_view argument) {
   return std::find(std::begin(kRead), std::end(kRead), argument) != std::end(kRead);
 }
 
+// Members of an event with a duration that are read.
+bool is_member(std::string_view member) {
+  static constexpr std::string_view kRead[] = {"ph", "cat", "name", "pid", "tid", "ts", "dur", "args"};
+  return std::find(std::begin(kRead), std::end(kRead), member) != std::end(kRead);
+}
+
+// Events without a duration that have no say in what takes how long: names of threads, arrows between events.
+bool is_description(std::string_view phase) {
+  return phase == "M" || phase == "s" || phase == "t" || phase == "f";
+}
+
 class Collector {
  public:
-  explicit Collector(const std::string& path) : gpu_row_(trace_.unread), host_row_(trace_.unread) {
+  explicit Collector(const std::string& path)
+      : event_row_(trace_.unread), gpu_row_(trace_.unread), host_row_(trace_.unread) {
     trace_.path = path;
   }
 
   bool member(JsonValue member) {
-    if (member.key() == "distributedInfo") read_distributed(member);
+    if (member.key() == "distributedInfo") {
+      read_distributed(member);
+    } else if (member.key() != "schemaVersion") {
+      count_unread(trace_.unread, member.key());
+    } else if (member.integer() != 1) {
+      trace_.other_schema = fmt::format("'{}'", member.text());
+    }
     return true;
   }
 
@@ -114,10 +133,14 @@ class Collector {
     const std::string_view phase = event["ph"].text();
     if (phase != "X") {
       // Other tools write durations as pairs of a beginning and an end; PyTorch's profiler doesn't.
-      if (phase == "B" || phase == "E" || phase == "b" || phase == "e")
-        count_unread(trace_.unread, fmt::format("events of phase {}", phase));
+      if (!is_description(phase)) {
+        count_unread(trace_.unread,
+                     phase.empty() ? "events without a phase" : fmt::format("events of phase {}", phase));
+      }
       return true;
     }
+    event_row_.begin();
+    for (const JsonValue member : event.items()) event_row_.add(member.key(), is_member);
     const auto start = event["ts"].thousandths(), duration = event["dur"].thousandths();
     std::int64_t end = 0;
     // Differences of times must have room too.
@@ -244,13 +267,17 @@ class Collector {
   }
 
   void read_distributed(JsonValue info) {
-    trace_.rank = info["rank"].integer_or(-1);
-    trace_.world = info["world_size"].integer_or(-1);
+    constexpr std::uint64_t kNotSaid = UINT64_MAX;  // -1
+    trace_.rank = static_cast<std::int64_t>(info["rank"].unsigned_or(kNotSaid));
+    trace_.world = static_cast<std::int64_t>(info["world_size"].unsigned_or(kNotSaid));
+    trace_.names_no_rank = trace_.rank < 0;
     trace_.backend = info["backend"].text();
+    count_members(info, {"rank", "world_size", "backend", "pg_config"}, "distributedInfo");
     for (const JsonValue config : info["pg_config"].items()) {
       GroupName group;
       group.name = config["pg_name"].text();
       group.size = config["pg_size"].integer_or(-1);
+      count_members(config, {"pg_name", "pg_size", "ranks"}, "pg_config");
       for (const JsonValue rank : config["ranks"].items()) {
         const auto number = rank.unsigned_integer();
         if (!number || *number >= kAny) {
@@ -262,6 +289,14 @@ class Collector {
         group.ranks.push_back(static_cast<Rank>(*number));
       }
       trace_.groups.push_back(std::move(group));
+    }
+  }
+
+  void count_members(JsonValue of, std::initializer_list<std::string_view> read, const char* what) {
+    for (const JsonValue member : of.items()) {
+      if (!member.key().empty() && std::find(read.begin(), read.end(), member.key()) == read.end()) {
+        count_unread(trace_.unread, fmt::format("{} {}", what, member.key()));
+      }
     }
   }
 
@@ -309,7 +344,7 @@ class Collector {
 
   static constexpr std::size_t kMostLanes = 30000;
   RankTrace trace_;
-  UnreadRow gpu_row_, host_row_;
+  UnreadRow event_row_, gpu_row_, host_row_;
   std::unordered_map<std::string, std::uint32_t> threads_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> streams_;
   std::string key_;

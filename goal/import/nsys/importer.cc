@@ -64,6 +64,9 @@ Graph import_reports(const TracePaths& paths, const Parameters&, PackInfo& info)
        made.inferred_communicators);
   note("assumed_ranks", Severity::kWarning,
        "Processes numbered by file and process id, as no communicator has them all.", made.assumed_ranks);
+  note("broken_times", Severity::kWarning,
+       "Calls and kernels that begin before 0 or end before they begin; they begin at 0, and take no time.",
+       notes.broken_times);
   note("outside_marks", Severity::kInfo,
        "Calls and kernels of NCCL outside the marks for profiling, left out.", notes.outside_marks);
   note("copies", Severity::kInfo, "Messages of a rank to itself, left out.", made.copies);

@@ -35,20 +35,27 @@ constexpr KindName kKernels[] = {
     {"Reduce", NcclKind::kReduce},       {"SendRecv", NcclKind::kSendRecv},
 };
 
-// The number behind a word: "data_size 1024", "pid: 7", "commHash 0x1f".
-std::optional<std::uint64_t> number_after(std::string_view text, std::string_view word) {
+// What stands behind a word: "1024" of "data_size 1024", "pid: 1024"; empty where the word doesn't stand
+// there.
+std::string_view value_after(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    const bool whole = at == 0 || text[at - 1] == ' ' || text[at - 1] == ',';
-    std::size_t begin = text.find_first_not_of(" :", at + word.size());
-    if (!whole || begin == text.npos || begin == at + word.size()) continue;
-    const bool hexadecimal = text.substr(begin, 2) == "0x";
-    if (hexadecimal) begin += 2;
-    std::uint64_t value = 0;
-    const auto [end, error] =
-        std::from_chars(text.data() + begin, text.data() + text.size(), value, hexadecimal ? 16 : 10);
-    if (error == std::errc()) return value;
+    const bool begins = at == 0 || text[at - 1] == ' ' || text[at - 1] == ',';
+    const std::size_t begin = text.find_first_not_of(" :", at + word.size());
+    if (!begins || begin == text.npos || begin == at + word.size()) continue;
+    return text.substr(begin, text.find_first_of(" ,", begin) - begin);
   }
-  return std::nullopt;
+  return {};
+}
+
+// "7" or "0x1f", and nothing else.
+std::optional<std::uint64_t> whole(std::string_view value) {
+  const bool hexadecimal = value.starts_with("0x");
+  if (hexadecimal) value.remove_prefix(2);
+  std::uint64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(value.data(), value.data() + value.size(), number, hexadecimal ? 16 : 10);
+  if (error != std::errc() || end != value.data() + value.size()) return std::nullopt;
+  return number;
 }
 
 // Reads the ranges of one report.
@@ -57,29 +64,33 @@ class RangeReader {
   RangeReader(std::map<std::uint64_t, NsysProcess>& processes, NsysNotes& notes, const std::string& path)
       : processes_(processes), notes_(notes), path_(path) {}
 
-  void add(std::string_view text, std::uint64_t start_ns, std::uint64_t end_ns) {
-    const auto pid = number_after(text, "pid");
+  void add(std::string_view text, std::int64_t start, std::int64_t end) {
+    const auto start_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(start, 0));
     const auto known = std::find_if(std::begin(kCalls), std::end(kCalls),
                                     [&](const KindName& call) { return text.starts_with(call.name); });
-    if (!pid) {
+    if (value_after(text, "pid").empty()) {
       notes_.other_ranges += 1;
     } else if (known != std::end(kCalls)) {
-      add_call(process(*pid), known->kind, text, start_ns, end_ns);
-    } else if (text.starts_with("commHash") && number_after(text, "nranks")) {
+      notes_.broken_times += start < 0 || end < start;
+      add_call(process_of(text), *known, text, start_ns,
+               static_cast<std::uint64_t>(std::max<std::int64_t>(end, 0)));
+    } else if (text.starts_with("commHash") && !value_after(text, "nranks").empty()) {
       const std::uint64_t hash = need(text, "commHash");
-      process(*pid).rank_in[hash] = static_cast<std::uint32_t>(need(text, "rank", UINT32_MAX));
-      process(*pid).size_of[hash] = static_cast<std::uint32_t>(need(text, "nranks", UINT32_MAX));
+      NsysProcess& process = process_of(text);
+      process.rank_in[hash] = static_cast<std::uint32_t>(need(text, "rank", UINT32_MAX));
+      process.size_of[hash] = static_cast<std::uint32_t>(need(text, "nranks", UINT32_MAX));
     } else if (text.starts_with("nsys profiling start")) {
-      process(*pid).marked_begin_ns = start_ns;
+      process_of(text).marked_begin_ns = start_ns;
     } else if (text.starts_with("nsys profiling stop")) {
-      process(*pid).marked_end_ns = start_ns;
+      process_of(text).marked_end_ns = start_ns;
     } else {
       notes_.other_ranges += 1;
     }
   }
 
  private:
-  NsysProcess& process(std::uint64_t pid) {
+  NsysProcess& process_of(std::string_view text) {
+    const std::uint64_t pid = need(text, "pid");
     NsysProcess& made = processes_[pid];
     made.pid = pid;
     made.file = path_;
@@ -87,20 +98,43 @@ class RangeReader {
   }
 
   std::uint64_t need(std::string_view text, std::string_view word, std::uint64_t most = UINT64_MAX) {
-    const auto value = number_after(text, word);
+    const auto value = whole(value_after(text, word));
     if (value && *value <= most) return *value;
     throw InputError({path_}, fmt::format("the NVTX range '{}' has no {} of at most {}", text, word, most));
   }
 
-  void add_call(NsysProcess& of, NcclKind kind, std::string_view text, std::uint64_t start_ns,
+  std::uint32_t type_size(std::string_view text) {
+    const std::uint64_t size = need(text, "type_size", 1024);
+    if (size > 0) return static_cast<std::uint32_t>(size);
+    throw InputError({path_}, fmt::format("the NVTX range '{}' has a type_size of 0", text));
+  }
+
+  // Names what the text says of a call beside what is read.
+  void note_unread(const KindName& call, std::string_view text) {
+    static constexpr std::string_view kRead[] = {"commHash", "stream",        "data_size",   "type_size",
+                                                 "root",     "receiver_rank", "sender_rank", "pid"};
+    for (std::size_t at = std::min(text.find(':'), text.size() - 1) + 1; at < text.size();) {
+      const std::size_t begin = std::min(text.find_first_not_of(" ,", at), text.size());
+      const std::string_view word = text.substr(begin, text.find_first_of(" :,", begin) - begin);
+      if (!word.empty() && std::find(std::begin(kRead), std::end(kRead), word) == std::end(kRead)) {
+        count_unread(notes_.unread, fmt::format("{} {}", call.name, word));
+      }
+      at = std::min(text.find(',', begin), text.size());
+    }
+  }
+
+  void add_call(NsysProcess& of, const KindName& named, std::string_view text, std::uint64_t start_ns,
                 std::uint64_t end_ns) {
+    const NcclKind kind = named.kind;
+    note_unread(named, text);
     NcclCall call{.kind = kind, .start_ns = start_ns, .end_ns = std::max(start_ns, end_ns)};
     if (kind != NcclKind::kGroupStart && kind != NcclKind::kGroupEnd) {
       call.communicator = need(text, "commHash");
-      call.stream = number_after(text, "stream").value_or(0);  // "(nil)": the default stream
+      const std::string_view stream = value_after(text, "stream");
+      call.stream = stream.empty() || stream == "(nil)" ? 0 : need(text, "stream");  // the default one
       call.bytes = need(text, "data_size", kMostBytes);
-      call.element_bytes = static_cast<std::uint32_t>(
-          std::clamp<std::uint64_t>(number_after(text, "type_size").value_or(1), 1, 1024));
+      // Where the size of a type isn't told, a reduction may be split anywhere.
+      if (!value_after(text, "type_size").empty()) call.element_bytes = type_size(text);
       const bool rooted = kind == NcclKind::kBroadcast || kind == NcclKind::kReduce;
       const char* const peer = kind == NcclKind::kSend   ? "receiver_rank"
                                : kind == NcclKind::kRecv ? "sender_rank"
@@ -137,13 +171,13 @@ void read_ranges(const ForeignDatabase& database, RangeReader& reader) {
             : "SELECT start, end, text FROM NVTX_EVENTS ORDER BY start");
   while (rows.next()) {
     if (rows.is_null(0) || rows.is_null(2)) continue;
-    const auto start = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(0), 0));
-    const auto end = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(1), 0));
-    reader.add(rows.text(2), start, end);
+    const std::int64_t start = rows.integer(0);
+    reader.add(rows.text(2), start, rows.is_null(1) ? start : rows.integer(1));
   }
 }
 
-void read_kernels(const ForeignDatabase& database, std::map<std::uint64_t, NsysProcess>& processes) {
+void read_kernels(const ForeignDatabase& database, std::map<std::uint64_t, NsysProcess>& processes,
+                  NsysNotes& notes) {
   const std::set<std::string> has = database.columns("CUPTI_ACTIVITY_KIND_KERNEL");
   if (has.empty()) return;
   for (const char* column : {"start", "end", "streamId", "globalPid", "demangledName"}) {
@@ -161,6 +195,7 @@ void read_kernels(const ForeignDatabase& database, std::map<std::uint64_t, NsysP
   while (rows.next()) {
     const auto start = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(0), 0));
     const auto end = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(1), 0));
+    notes.broken_times += rows.integer(0) < 0 || rows.integer(1) < rows.integer(0);
     // The bits of a global id above the thread's 24 are the process's.
     const std::uint64_t pid = static_cast<std::uint64_t>(rows.integer(3)) >> 24 & 0xFFFFFF;
     NsysProcess& process = processes[pid];
@@ -280,7 +315,7 @@ std::vector<NsysProcess> read_nsys_report(const std::string& path, NsysNotes& no
   std::map<std::uint64_t, NsysProcess> processes;
   RangeReader reader(processes, notes, path);
   read_ranges(database, reader);
-  read_kernels(database, processes);
+  read_kernels(database, processes, notes);
   note_unread(database, notes.unread);
   std::vector<NsysProcess> made;
   for (auto& [pid, process] : processes) {

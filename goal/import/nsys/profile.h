@@ -63,8 +63,11 @@ struct NsysProcess {
 };
 
 struct NsysNotes {
-  std::uint64_t other_ranges = 0;   // NVTX ranges that are not of this kind
-  Unread unread;                    // tables that have rows, and columns; by how many reports have them
+  std::uint64_t broken_times = 0;  // calls and kernels that begin below 0 or end before they begin
+  std::uint64_t other_ranges = 0;  // NVTX ranges that are not of this kind
+  // Tables that have rows, and columns, by how many reports have them; words of ranges, by how many ranges
+  // do.
+  Unread unread;
   std::uint64_t outside_marks = 0;  // calls and NCCL kernels before the start mark or behind the stop mark
 };
 

@@ -38,8 +38,12 @@ OTF2_CallbackCode on_region(void* user, OTF2_RegionRef self, OTF2_StringRef name
 }
 
 OTF2_CallbackCode on_location(void* user, OTF2_LocationRef self, OTF2_StringRef, OTF2_LocationType type,
-                              std::uint64_t, OTF2_LocationGroupRef process) {
-  if (type == OTF2_LOCATION_TYPE_CPU_THREAD) of(user).locations.push_back({self, process});
+                              std::uint64_t events, OTF2_LocationGroupRef process) {
+  if (type == OTF2_LOCATION_TYPE_CPU_THREAD) {
+    of(user).locations.push_back({self, process, events});
+  } else {
+    of(user).other_events += events;
+  }
   return OTF2_CALLBACK_SUCCESS;
 }
 

@@ -18,6 +18,7 @@ namespace weft::goal {
 struct Otf2Location {
   OTF2_LocationRef id = 0;
   OTF2_LocationGroupRef process = 0;
+  std::uint64_t events = 0;
 };
 
 struct Otf2Definitions {
@@ -25,6 +26,7 @@ struct Otf2Definitions {
   std::map<OTF2_StringRef, std::string> strings;
   std::map<OTF2_RegionRef, OTF2_StringRef> regions;   // names
   std::vector<Otf2Location> locations;                // threads of processes
+  std::uint64_t other_events = 0;                     // of locations that are no threads: GPUs, metrics
   std::vector<std::uint64_t> rank_locations;          // by rank of MPI_COMM_WORLD; empty: none are given
   std::map<OTF2_GroupRef, std::vector<Rank>> groups;  // ranks, of communicators
   std::map<OTF2_GroupRef, bool> self_groups;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -110,6 +111,21 @@ std::vector<std::vector<OTF2_LocationRef>> locations_of_ranks(const Otf2Archive&
   return all;
 }
 
+// Events of locations that are none of a rank's threads.
+void note_other_locations(const Otf2Archive& archive,
+                          const std::vector<std::vector<OTF2_LocationRef>>& of_ranks, Unread& unread) {
+  const Otf2Definitions& definitions = archive.definitions();
+  if (definitions.other_events > 0) {
+    count_unread(unread, "events of locations that are no threads (GPUs, metrics)", definitions.other_events);
+  }
+  std::set<OTF2_LocationRef> taken;
+  for (const std::vector<OTF2_LocationRef>& rank : of_ranks) taken.insert(rank.begin(), rank.end());
+  for (const Otf2Location& location : definitions.locations) {
+    if (location.events == 0 || taken.contains(location.id)) continue;
+    count_unread(unread, "events of processes that are no ranks of MPI", location.events);
+  }
+}
+
 Graph import_otf2(const fs::path& path, const Parameters& parameters, PackInfo& info) {
   const Otf2Archive archive(anchor_of(path));
   Otf2Run run{.archive = archive};
@@ -122,6 +138,7 @@ Graph import_otf2(const fs::path& path, const Parameters& parameters, PackInfo& 
   const auto locations = locations_of_ranks(archive);
   const auto ranks = static_cast<Rank>(locations.size());
   add_communicators(run, ranks);
+  note_other_locations(archive, locations, run.unread);
   for (Rank rank = 0; rank < ranks; ++rank) Otf2RankEvents(run, rank, locations[rank]).add_shares();
   run.shares.rewind();
   const MpiImportOptions options{.poll_gap_ns =

@@ -256,6 +256,18 @@ TEST_CASE("the workload reads the file") {
   const auto path = std::filesystem::temp_directory_path() / "weft_connections_test.cm";
   std::ofstream(path) << "Nodes 2\nConnections 1\n0->1 start 0 size 9\n";
   CHECK(sends(traffic("connections:file=" + path.string(), 2)) == std::vector<Sent>{{0, 1, 9}});
+  // A trigger that starts nothing is told, one that starts something is not.
+  const auto remarks = [&](const char* last) {
+    std::ofstream(path) << "Nodes 2\nConnections 2\nTriggers 1\n0->1 start 0 size 9 send_done_trigger 1\n"
+                        << last << "trigger id 1 oneshot\n";
+    const Workload& workload =
+        find_module(workloads(), parse_module_choice("connections"), "traffic pattern");
+    const ModuleChoice choice = parse_module_choice("connections:file=" + path.string());
+    return workload.remarks(Parameters(workload.info, choice), 2);
+  };
+  CHECK(remarks("0->1 start 5 size 9\n") ==
+        std::vector<std::string>{path.string() + ": 1 of 1 triggers start no connection"});
+  CHECK(remarks("0->1 trigger 1 size 9\n").empty());
   std::filesystem::remove(path);
   CHECK(refusal("connections", 2).find("it must be the path of a connection matrix") != std::string::npos);
   CHECK(refusal("connections:file=not/there.cm", 2).find("not/there.cm") != std::string::npos);

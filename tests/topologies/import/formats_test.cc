@@ -250,6 +250,11 @@ TEST_CASE("two values for one thing: the better known counts, the other is told"
   CHECK(told(twice.unread(), "bandwidth (2)"));
   const Topology same = table("speed,bandwidth,latency", "100G,100 Gb/s,1us");
   CHECK(same.unread().empty());
+  // A rate of 25G beside 4 lanes may be that of one: told.
+  const Topology lanes = table("speed,lanes,latency", "25G,4,1us");
+  CHECK(between(lanes, "h0", "s0").at(0).rate == Bandwidth::gbps(25));
+  CHECK(told(lanes.unread(), "lanes (2); rates are taken as those of all lanes of a cable"));
+  CHECK_FALSE(told(jitter.unread(), "all lanes"));
   const Topology both = table("capacity_ab,capacity_ba,latency", "100G,25G,1us");
   CHECK(between(both, "h0", "s0").at(0).rate == Bandwidth::gbps(100));
   CHECK(between(both, "s0", "h0").at(0).rate == Bandwidth::gbps(25));

@@ -156,6 +156,7 @@ std::string dumps_json(const std::vector<goal::RankDump>& dumps) {
                              {"waiting", call.waiting},
                              {"missing", call.missing},
                              {"others", call.others},
+                             {"dropped", call.dropped},
                              {"no_dump", call.no_dump}});
   }
   json["stuck_messages"] = Json::array();

@@ -55,6 +55,17 @@ class Dumps(ImportTest):
             said = self.imported(self.write([(entries, {"0": [0, 1]})] * 2))
             self.assertEqual(f"communication_of_unknown_size: {count}." in said, count > 0, said)
 
+    def test_what_is_not_read_is_told(self):
+        """Members of dumps, groups and entries; times and sizes stand first. A version that nobody knows, too."""
+        entries = [call(0, 1, "all_reduce", 0, 1000, (8,), planned_bytes=7)]
+        said = self.imported(self.write([(entries, {"0": [0, 1]})] * 2))
+        self.assertIn("(sizes, rates and times first: 3): planned_bytes (2), time_discovered_started_ns (2), timeout_ms (2), "
+                      "nccl_comm_state (2), pg_config desc (2), pg_config name (2), pg_status (2), retired (2).", said)
+        self.assertNotIn("other_versions", said)
+        for rank in range(2):
+            (self.folder / f"dumps/nccl_trace_rank_{rank}").write_text(json.dumps(dump(entries, {"0": [0, 1]}) | {"version": "9.1"}))
+        self.assertRegex(self.imported(self.folder / "dumps"), r"warning +other_versions: 2\..*\('9.1'\)")
+
     def test_every_form_gives_the_same_graph(self):
         texts = set()
         for form in FORMS:
@@ -128,6 +139,16 @@ class Dumps(ImportTest):
         self.assertNotIn("without_partner", said)
         self.assertNotIn("without_peer", said)
 
+    def test_a_job_that_hangs_with_dropped_calls(self):
+        """Rank 1 went on, and its recorder keeps calls 6 to 9 only; rank 2 ended at 4, of which its recorder keeps 3 and 4."""
+        kept = {0: range(1, 9), 1: range(6, 10), 2: range(3, 5)}
+        path = self.write([([call(number - 1, number, "all_reduce", 100 * number, 10 if number < 5 else None, (100,),
+                                  state="completed" if number < 5 else "started" if number == 5 else "scheduled")
+                             for number in kept[rank]], {"0": [0, 1, 2]}) for rank in kept])
+        told = json.loads(self.weft("trace", "info", path, "--json"))["stuck"]
+        self.assertEqual([(each["sequence"], each["waiting"], each["missing"], each["dropped"]) for each in told], [(5, [0], [2], [1])])
+        self.assertIn("no longer in the dump, which keeps later calls only, of rank: 1", self.weft("trace", "info", path))
+
     def test_a_job_that_hangs(self):
         """Rank 2 never came to the second call, rank 3 called something else there."""
         def entries(rank):
@@ -144,7 +165,7 @@ class Dumps(ImportTest):
             self.assertIn(part, said)
         told = json.loads(self.weft("trace", "info", path, "--json"))
         self.assertEqual(told["stuck"], [{"group": "0", "name": "nccl:all_reduce", "sequence": 2, "bytes": 400, "waiting": [0, 1],
-                                          "missing": [2], "others": [3], "no_dump": []}])
+                                          "missing": [2], "others": [3], "dropped": [], "no_dump": []}])
         said = self.imported(path)
         self.assertIn("calls_without_partner: 3.", said)
         self.assertEqual(sum("allreduce" in line for line in self.ranks()[0]), 1)
@@ -255,6 +276,10 @@ class Dumps(ImportTest):
         self.assertIn("a whole number of more than 64 bits", said(pickle.dumps(good | {"x": 1 << 70}, 2)))
         broken = dump([call(0, 1, "all_reduce", 0, 1, (8,), record_id="first")], {"0": [0]})
         self.assertIn("'record_id' is 'first', where a whole number from 0 is expected", said(json.dumps(broken).encode()))
+        for more, words in (({"input_sizes": [[-8]]}, "'input_sizes' has a size '-8', where a whole number from 0 is expected"),
+                            ({"duration_ms": "long"}, "'duration_ms' is 'long', where a number of milliseconds from 0 is expected")):
+            self.assertIn(words, said(json.dumps(dump([call(0, 1, "all_reduce", 0, 1, (8,)) | more], {"0": [0]})).encode()))
+        self.assertIn("'rank' is '-5', where a whole number from 0 is expected", said(json.dumps(good | {"rank": -5}).encode()))
         self.assertIn("the recorder kept no calls", said(pickle.dumps({"version": 5}, 2)))
         broken = dump([call(0, 1, "all_reduce", 0, 1, (8,), state="lost")], {"0": [0]})
         self.assertIn("'state' is 'lost'", said(json.dumps(broken).encode()))

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "goal/check/check.h"
 #include "goal/import/json/byte_stream.h"
@@ -479,6 +480,78 @@ TEST_CASE("kineto: arguments that are not read are told, those that tell sizes f
     CHECK_THAT(anomaly.sentence, Contains("(sizes, rates and times first: 2): bytes (4), memory bandwidth "
                                           "(GB/s) (2), Seq (2)."));
   }
+}
+
+std::string sentence(const PackInfo& info, const std::string& name) {
+  for (const Anomaly& each : info.anomalies) {
+    if (each.name == name) return each.sentence;
+  }
+  return "";
+}
+
+// A profile with these members beside its events.
+void write_profile(const fs::path& path, const std::string& members, const std::vector<std::string>& events) {
+  std::ofstream file(path);
+  file << fmt::format(R"({{{}, "traceEvents": [)", members);
+  for (std::size_t i = 0; i < events.size(); ++i) file << (i == 0 ? "" : ", ") << events[i];
+  file << "]}";
+}
+
+TEST_CASE("kineto: members of profiles, of distributedInfo and of events that are not read are told") {
+  const fs::path at = folder("members");
+  std::vector<std::string> events = call(comm("allreduce", 1000), 10, 1);
+  events.push_back(
+      R"({"ph": "X", "cat": "cpu_op", "name": "x", "pid": 1, "tid": 1, "ts": 30, "dur": 1, "tdur": 1})");
+  events.push_back(R"({"cat": "cpu_op", "name": "x", "pid": 1, "tid": 1, "ts": 33, "dur": 1})");
+  for (const char* name : {"rank0.json", "rank1.json"}) {
+    write_profile(at / name,
+                  R"("schemaVersion": 2, "baseTimeNanoseconds": 5, "distributedInfo": {"rank": null, )"
+                  R"("world_size": 2, "nccl_version": "2.9", "pg_config": [{"pg_name": "7", "pg_desc": "d", )"
+                  R"("pg_size": 2, "ranks": [0, 1]}]})",
+                  events);
+  }
+  PackInfo info;
+  import_kineto(TracePaths(at), {}, &info);
+  CHECK(anomalies(info, "ranks_of_names") == 2);
+  CHECK(anomalies(info, "other_schemas") == 2);
+  CHECK_THAT(sentence(info, "other_schemas"), Contains("read as those of version 1 ('2')."));
+  CHECK_THAT(
+      sentence(info, "unread_attributes"),
+      Contains("(sizes, rates and times first: 1): baseTimeNanoseconds (2), distributedInfo nccl_version "
+               "(2), events without a phase (2), pg_config pg_desc (2), tdur (2)."));
+}
+
+TEST_CASE("kineto: sizes of groups that are not those of their ranks are told") {
+  const fs::path at = folder("sizes_of_groups");
+  for (const auto& [size, ranks, told] : {std::tuple{2, "[0, 1]", 0u}, {3, "[0, 1]", 2u}, {2, "[]", 0u}}) {
+    const std::vector<std::string> events =
+        call(comm("allreduce", 1000, fmt::format(R"(, "Process Group Ranks": "{}")", ranks), size), 10, 1);
+    for (int rank = 0; rank < 2; ++rank) write(at / fmt::format("rank{}.json", rank), rank, 2, events);
+    PackInfo info;
+    import_kineto(TracePaths(at), {}, &info);
+    CHECK(anomalies(info, "sizes_of_groups_that_do_not_fit") == told);
+  }
+}
+
+TEST_CASE("kineto: what a profile says as it should is not told, a rank below 0 is refused") {
+  const fs::path at = folder("as_it_should");
+  const std::vector<std::string> events = call(comm("allreduce", 1000), 10, 1);
+  const auto write_both = [&](const std::string& rank) {
+    for (const char* place : {"0", "1"}) {
+      write_profile(at / fmt::format("rank{}.json", place),
+                    fmt::format(R"("schemaVersion": 1, "distributedInfo": {{"rank": {}, "world_size": 2}})",
+                                rank.empty() ? place : rank),
+                    events);
+    }
+  };
+  write_both("");
+  PackInfo info;
+  import_kineto(TracePaths(at), {}, &info);
+  for (const char* name : {"ranks_of_names", "other_schemas", "unread_attributes"})
+    CHECK(anomalies(info, name) == 0);
+  write_both("-5");
+  CHECK_THROWS_WITH(import_kineto(TracePaths(at), {}, &info),
+                    Contains("rank0.json:1: ") && Contains("'rank' is '-5', where a whole number from 0"));
 }
 
 }  // namespace weft::goal

@@ -77,6 +77,33 @@ class Nsys(ImportTest):
         self.assertIn("OSRT_API (1)", said)
         self.assertNotIn("MPI_P2P_EVENTS", said)
 
+    def one_call(self, size="4096", stream="0x7", rest="", type_size=4, start=1000):
+        (self.folder / "call.sqlite").unlink(missing_ok=True)
+        report = Report(self.folder / "call.sqlite")
+        report.made(5, WORLD, 0, 1)
+        report.call(5, 1000, "AllReduce", WORLD, stream, size, rest, type_size)
+        report.kernel(5, 20, start, 3000, "AllReduce")
+        report.close()
+        return self.folder / "call.sqlite"
+
+    def test_values_of_calls_are_whole_numbers(self):
+        for wrong, words in (({"size": "4KiB"}, "no data_size of at most 1125899906842624"), ({"size": "4096.5"}, "no data_size"),
+                             ({"stream": "seven"}, "no stream"), ({"type_size": "x"}, "no type_size of at most 1024"),
+                             ({"type_size": 1025}, "no type_size of at most 1024"), ({"type_size": 0}, "has a type_size of 0")):
+            said = self.refused(self.one_call(**wrong))
+            self.assertIn(words, said)
+            self.assertIn("call.sqlite: the NVTX range 'ncclAllReduce(): ", said)
+        for stream in ("(nil)", "0x7", "12"):
+            self.assertNotIn("warning", self.imported(self.one_call(stream=stream)))
+
+    def test_words_of_calls_and_times_that_are_not_taken_are_told(self):
+        said = self.imported(self.one_call(rest=", red_op 0, chunk_bytes 12"))
+        self.assertIn("(sizes, rates and times first: 1): ncclAllReduce() chunk_bytes (1), ", said)
+        self.assertIn("ncclAllReduce() red_op (1)", said)
+        self.assertNotIn("broken_times", said)
+        for start in (-5, 4000):
+            self.assertIn(" broken_times: 1.", self.imported(self.one_call(start=start)))
+
     def test_plain_kernels_are_compute_and_counted(self):
         report = Report(self.folder / "one.sqlite")
         for pid in (5, 6):

@@ -44,6 +44,8 @@ class ArchiveWriter {
     call(rank, now, name, [](OTF2_EvtWriter*, std::uint64_t) {});
   }
 
+  // One more location, of the first process's GPU, which is said to have so many events.
+  void gpu(std::uint64_t events) { gpu_events_ = events; }
   // Attribute 0, 1, … of events.
   void attribute(const std::string& name) { attributes_.push_back(name); }
   // Communicator 0 is the world; the others have the numbers 1, 2, …
@@ -75,6 +77,10 @@ class ArchiveWriter {
       locations.push_back(10 + rank);
       all.push_back(rank);
     }
+    if (gpu_events_ > 0) {
+      OTF2_GlobalDefWriter_WriteLocation(global, 1000, none, OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
+                                         gpu_events_, 0);
+    }
     OTF2_GlobalDefWriter_WriteGroup(global, 0, none, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
                                     OTF2_GROUP_FLAG_NONE, ranks_, locations.data());
     OTF2_GlobalDefWriter_WriteGroup(global, 1, none, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
@@ -100,6 +106,7 @@ class ArchiveWriter {
   std::vector<OTF2_EvtWriter*> events_;
   std::map<std::string, OTF2_RegionRef> regions_;
   std::vector<std::string> attributes_;
+  std::uint64_t gpu_events_ = 0;
 };
 
 }  // namespace weft::goal

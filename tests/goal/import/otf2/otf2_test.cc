@@ -172,4 +172,20 @@ TEST_CASE("otf2: events and attributes that are not read are told") {
   CHECK_THAT(info.anomalies.back().sentence, Contains("Cache line size (2), ParameterInt (2)"));
 }
 
+TEST_CASE("events of locations that are no threads are told") {
+  const fs::path at = folder("gpu");
+  ArchiveWriter writer(at, 2);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    writer.call(rank, 1000, "MPI_Init");
+    writer.call(rank, 3000, "MPI_Finalize");
+  }
+  writer.gpu(17);
+  writer.close();
+  PackInfo info;
+  imported(at, info);
+  CHECK(count(info, "unread_attributes") == 17);
+  CHECK_THAT(info.anomalies.back().sentence,
+             Contains("events of locations that are no threads (GPUs, metrics) (17)"));
+}
+
 }  // namespace weft::goal

@@ -419,4 +419,36 @@ TEST_CASE("faults: names and numbers that this network does not have") {
         "times is '1000000', but with all faults before it that makes more than 16000000 changes of links");
 }
 
+TEST_CASE("faults that change nothing are told, and values of faults without effect") {
+  using Given = std::vector<Values>;
+  CHECK(plan({{{"link", "*"}, {"rate", "1"}}}).empty());
+  const auto told = [](const Values& fault) {
+    const std::vector<std::string> all = idle_faults(scenario_of(Given{fault}), Time::us(1));
+    return all.empty() ? "" : all.at(0);
+  };
+  const Values all = {{"link", "*"}};
+  const auto with = [&](Values more) {
+    more.insert(all.begin(), all.end());
+    return more;
+  };
+  CHECK(told(with({{"rate", "1"}})) ==
+        "fault 1 changes nothing: its rate is 1, as built, and it has no bit_error_rate");
+  CHECK(told(with({{"rate", "0.5"}, {"at", "2us"}})) ==
+        "fault 1 changed nothing: it begins at 2us, and the run ended at 1us");
+  CHECK(told(with({{"rate", "0"}, {"bit_error_rate", "0.25"}})) ==
+        "fault 1 has a bit_error_rate of 0.25 without effect: its links are down (rate is 0)");
+  for (const char* rate : {"0", "1"}) {
+    CHECK(
+        told(with(
+            {{"rate", rate}, {"scale_queue", "true"}, {"bit_error_rate", rate[0] == '1' ? "0.1" : "0"}})) ==
+        fmt::format("fault 1 has scale_queue without effect: its rate is {}, and queues go by rates between "
+                    "0 and 1",
+                    rate));
+  }
+  CHECK(told(with({{"rate", "1"}, {"bit_error_rate", "1e-9"}})).empty());
+  CHECK(told(with({{"rate", "0.5"}, {"at", "1us"}, {"scale_queue", "true"}})).empty());
+  CHECK(told(with({})).empty());
+  CHECK(idle_faults(scenario_of({all, with({{"rate", "1"}})}), Time::us(1)).at(0).starts_with("fault 2 "));
+}
+
 }  // namespace weft::sim
