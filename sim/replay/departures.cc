@@ -13,8 +13,4 @@ void Departures::place(Message& message, std::uint32_t rank, const MessageRoute&
   if (plan_.nics != nullptr) plan_.put_nics(from, to, route.channel, message);
 }
 
-void Departures::leave_trail(Message& message) {
-  message.trail = trails_->leave(plan_.local[wire::ends_of(message).source], message.bytes, engine_.now());
-}
-
 }  // namespace weft::sim

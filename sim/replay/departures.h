@@ -42,7 +42,9 @@ class Departures {
     return message;
   }
   void inject(Message& message) {
-    if (trails_ != nullptr) leave_trail(message);
+    if (trails_ != nullptr) {
+      message.trail = trails_->leave(wire::ends_of(message).source, message.bytes, engine_.now());
+    }
     network_->inject(message);
   }
   // Messages of a rank take its connections in turn.
@@ -60,7 +62,6 @@ class Departures {
 
  private:
   void place(Message& message, std::uint32_t rank, const MessageRoute& route) const;
-  void leave_trail(Message& message);
 
   const ReplayPlan& plan_;
   const Engine& engine_;

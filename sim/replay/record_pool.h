@@ -37,9 +37,14 @@ class GrowingArray {
  private:
   static constexpr std::uint64_t kFirst = 256;
   struct Place {
-    explicit Place(std::uint32_t index)
-        : chunk(static_cast<std::size_t>(std::bit_width(index / kFirst + 1)) - 1),
-          offset(index - kFirst * ((std::size_t{1} << chunk) - 1)) {}
+    // With kFirst more, the chunk shows in the highest bit of an index, and the place within it in the
+    // others.
+    explicit Place(std::uint32_t index) {
+      const std::uint64_t more = index + kFirst;
+      const int highest = std::bit_width(more) - 1;
+      chunk = static_cast<std::size_t>(highest - (std::bit_width(kFirst) - 1));
+      offset = more ^ std::uint64_t{1} << highest;
+    }
     std::size_t chunk, offset;
   };
 
@@ -56,7 +61,7 @@ class RecordPool {
   T& operator[](std::uint32_t record) { return rows_[record]; }
   // For a share that has none left, and for one that has many: so many at a time.
   static constexpr std::uint32_t kAtATime = 256;
-  void take(std::vector<std::uint32_t>& free) {
+  [[gnu::noinline]] void take(std::vector<std::uint32_t>& free) {
     const std::lock_guard lock(mutex_);
     for (std::uint32_t i = 0; i < kAtATime; ++i) {
       if (free_.empty()) {
@@ -67,7 +72,7 @@ class RecordPool {
       free_.pop_back();
     }
   }
-  void give_back(std::vector<std::uint32_t>& free) {
+  [[gnu::noinline]] void give_back(std::vector<std::uint32_t>& free) {
     const std::lock_guard lock(mutex_);
     free_.insert(free_.end(), free.end() - kAtATime, free.end());
     free.resize(free.size() - kAtATime);

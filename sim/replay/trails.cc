@@ -10,33 +10,41 @@ Trails::Trails(const Setting& setting, std::size_t cpus, std::size_t ranks)
     : records_(setting.records),
       classes_(setting.classes),
       local_(setting.local.data()),
+      classes_count_(static_cast<std::uint32_t>(setting.classes.names().size())),
       nic_(setting.nic),
       longest_latency_(setting.longest_latency),
       start_(setting.start),
       cpus_(cpus),
       nics_(ranks),
-      pauses_(ranks * classes_.names().size()),
+      pauses_(ranks * classes_count_),
       collectives_(pauses_.size()) {
-  for (CpuPath& cpu : cpus_) cpu.free_ps = setting.start.ps();
+  for (CpuPath& cpu : cpus_) cpu.keep_free(setting.start, false);
 }
 
 void Trails::at_message(std::uint32_t local, const Message& message, bool is_handshake, Time now) {
   const Trail& trail = records_[message.trail];
-  set_now(trail.chain, kOpen, trail.injected);
-  const Time taken = now - trail.injected;
+  const Time injected = trail.injected;
+  const Time taken = now - injected;
+  Time latency, bandwidth, queueing;
   if (!is_handshake) {
-    const Time alone =
-        message.alone_ps > 0 ? std::min(Time::ps(static_cast<std::int64_t>(message.alone_ps)), taken) : taken;
+    const Time known = Time::ps(static_cast<std::int64_t>(message.alone_ps));
+    const Time alone = message.alone_ps > 0 && known < taken ? known : taken;
     const Time bytes = nic_.of(message.bytes);
-    const Time latency = std::min(alone - std::min(bytes, alone), longest_latency_);
-    Time& received = nics_[local].received;
-    received = after(std::max(received, trail.injected), bytes);
-    const Time bandwidth =
-        std::min(std::max({trail.nic, received - trail.injected, alone - latency}), taken - latency);
-    now_.latency += latency;
-    now_.bandwidth += bandwidth;
-    now_.queueing += taken - latency - bandwidth;
+    latency = bytes < alone ? alone - bytes : Time();
+    if (latency > longest_latency_) latency = longest_latency_;
+    Time received = nics_[local].received;
+    if (received < injected) received = injected;
+    nics_[local].received = received = after(received, bytes);
+    bandwidth = received - injected;
+    if (bandwidth < trail.nic) bandwidth = trail.nic;
+    if (bandwidth < alone - latency) bandwidth = alone - latency;
+    if (bandwidth > taken - latency) bandwidth = taken - latency;
+    queueing = taken - latency - bandwidth;
   }
+  const Chain& before = trail.chain;
+  set_now({before.compute, before.overhead, before.latency + latency, before.bandwidth + bandwidth,
+           before.queueing + queueing, before.began},
+          kOpen, injected);
   if (steps_) [[unlikely]]
     note_message(PathSteps::Place::kMessage, message.trail, message, is_handshake, now);
   free_.push_back(message.trail);
@@ -65,9 +73,10 @@ void Trails::at_sent(std::uint32_t task, const Message& message, Time now) {
   if (steps_) note_message(PathSteps::Place::kTask, task, message, false, now);
 }
 
-std::uint32_t Trails::leave(std::uint32_t local, std::uint64_t bytes, Time now) {
-  Time& free = nics_[local].sent;
-  free = after(std::max(free, now), nic_.of(bytes));
+std::uint32_t Trails::leave(std::uint32_t rank, std::uint64_t bytes, Time now) {
+  Nic& nic = nics_[local_[rank]];
+  const Time free = after(nic.sent < now ? now : nic.sent, nic_.of(bytes));
+  nic.sent = free;
   if (free_.empty()) records_.take(free_);
   const std::uint32_t record = free_.back();
   free_.pop_back();
@@ -93,20 +102,29 @@ void Trails::finish(const RankState& rank, Time now) {
 
 // ---- The first cpu of each rank ----
 
-void Trails::add_pause(const RankState& rank, Time now) {
-  CpuPath& cpu = cpus_[rank.first_cpu];
-  const Time from = Time::ps(cpu.free_ps);
+void Trails::add_pause(const RankState& rank, Time from, Time now) {
   Pauses& sum = pauses_[place(rank, cause_ == kOpen ? CommunicationClasses::kNone : cause_)];
   sum.all += now - from;
-  if (sent_ > from) sum.unsent += std::min(sent_, now) - from;
-  cpu.free_ps = now.ps();
-  cpu.computes = 0;
+  if (sent_ > from) sum.unsent += (sent_ < now ? sent_ : now) - from;
+}
+
+void Trails::on_cpu(const RankState& rank, std::uint32_t cpu, Time duration, bool computes, Time now) {
+  CpuPath& own = cpus_[cpu];
+  if (cpu != rank.first_cpu) {
+    own.note = sent_.ps();
+  } else {
+    if (own.free() < now) add_pause(rank, own.free(), now);
+    if (computes) own.note += duration.ps();
+  }
+  own.chain = now_;
+  (computes ? own.chain.compute : own.chain.overhead) += duration;
+  own.keep_free(after(now, duration), computes);
 }
 
 Time Trails::computed(const RankState& rank, Time now) const {
   const CpuPath& cpu = cpus_[rank.first_cpu];
-  const std::int64_t to_come = cpu.computes != 0 ? std::max<std::int64_t>(cpu.free_ps - now.ps(), 0) : 0;
-  return Time::ps(cpu.note - to_come);
+  const Time to_come = cpu.computes() ? std::max(cpu.free() - now, Time()) : Time();
+  return Time::ps(cpu.note) - to_come;
 }
 
 void Trails::begin_collective(const RankState& rank, const goal::Op& op, Time now) {
@@ -123,7 +141,7 @@ void Trails::end_collective(const RankState& rank, const goal::Op& op, Time now)
 }
 
 void Trails::fill(const RankState& rank, Time runtime, results::CpuTimes& times) const {
-  const std::size_t classes = classes_.names().size();
+  const std::size_t classes = classes_count_;
   times.communication.resize(classes - 1);
   times.compute = times.overhead = times.idle = Time();
   if (rank.cpus > 0) {

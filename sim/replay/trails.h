@@ -103,32 +103,23 @@ class Trails {
   }
   // The first cpu of a rank has something to do, or what it waited for has ended.
   void end_pause(const RankState& rank, Time now) {
-    if (cpus_[rank.first_cpu].free_ps < now.ps()) add_pause(rank, now);
+    CpuPath& cpu = cpus_[rank.first_cpu];
+    if (cpu.free() >= now) return;
+    add_pause(rank, cpu.free(), now);
+    cpu.keep_free(now, false);
   }
   // Are operations on this cpu, by its number in the graph, those of the first?
   static bool is_first(const RankState& rank, std::uint16_t cpu) { return cpu == 0 || rank.cpus == 1; }
 
   // Work that begins in it, settled, and goes on for so long.
-  void on_cpu(const RankState& rank, std::uint32_t cpu, Time duration, bool computes, Time now) {
-    CpuPath& own = cpus_[cpu];
-    if (cpu != rank.first_cpu) {
-      own.note = sent_.ps();
-    } else {
-      if (own.free_ps < now.ps()) add_pause(rank, now);
-      if (computes) own.note += duration.ps();
-    }
-    own.chain = now_;
-    (computes ? own.chain.compute : own.chain.overhead) += duration;
-    own.free_ps = after(now, duration).ps();
-    own.computes = computes;
-  }
+  void on_cpu(const RankState& rank, std::uint32_t cpu, Time duration, bool computes, Time now);
   void on_lane(std::uint32_t lane, Time duration) { add_overhead(lanes_, lane, duration); }
   void hold(std::uint32_t place, Time duration) { add_overhead(held_, place, duration); }
   // After each of the three, where steps are kept: whose work that is, of what, and until when.
   void note_step(PathSteps::Place place, std::uint32_t index, std::uint32_t rank, const goal::Op& op,
                  Time end);
-  // A message that this rank of the share hands to the network; data, those that a task sends.
-  std::uint32_t leave(std::uint32_t local, std::uint64_t bytes, Time now);
+  // A message that this rank hands to the network; data, those that a task sends.
+  std::uint32_t leave(std::uint32_t rank, std::uint64_t bytes, Time now);
   void remember(std::uint32_t task, Time now);
   // A collective is under way at a rank, or has ended there.
   void begin_collective(const RankState& rank, const goal::Op& op, Time now);
@@ -166,17 +157,18 @@ class Trails {
     sent_ = sent;
   }
   std::size_t place(const RankState& rank, std::uint8_t of) const {
-    return std::size_t{local_[rank.view.rank()]} * classes_.names().size() + of;
+    return std::size_t{local_[rank.view.rank()]} * classes_count_ + of;
   }
   void note_message(PathSteps::Place place, std::uint32_t index, const Message& message, bool is_handshake,
                     Time now);
-  void add_pause(const RankState& rank, Time now);
+  void add_pause(const RankState& rank, Time from, Time now);
   Time computed(const RankState& rank, Time now) const;
   void add_overhead(std::vector<Chain>& chains, std::uint32_t index, Time duration);
 
   TrailRecords& records_;
   const CommunicationClasses& classes_;
   const std::uint32_t* const local_;
+  const std::uint32_t classes_count_;
   const TimePerByte nic_;
   const Time longest_latency_, start_;
   Chain now_;
@@ -186,12 +178,17 @@ class Trails {
   Time sent_;
   struct alignas(64) CpuPath {
     Chain chain;
-    // Until when it works, or has worked, and whether that is computing. Times are below 2^62 ps.
-    std::int64_t free_ps : 63 = 0;
-    std::uint64_t computes : 1 = 0;
-    // The first of its rank: what it has computed, and will have by `free_ps`. Others: `sent_` of what they
+    // Until when it works, or has worked, times two, and one more if that is computing.
+    std::uint64_t free_and_computes = 0;
+    // The first of its rank: what it has computed, and will have by free(). Others: `sent_` of what they
     // work on.
     std::int64_t note = 0;
+
+    Time free() const { return Time::ps(static_cast<std::int64_t>(free_and_computes >> 1)); }
+    bool computes() const { return (free_and_computes & 1) != 0; }
+    void keep_free(Time free, bool computes) {
+      free_and_computes = static_cast<std::uint64_t>(free.ps()) << 1 | (computes ? 1 : 0);
+    }
   };
   static_assert(sizeof(CpuPath) == 64);
   // Communication of one class has ended these pauses of a rank; `unsent` is the part of them before `sent_`.
