@@ -448,6 +448,32 @@ class InTheBrowser(Pages):
         self.open("one.html")
         self.assertIn("drawn by the network", self.ask("document.querySelector('#cost').textContent"))
 
+    def test_training_steps_tell_mfu(self):
+        for name, rate in ("STEP", "3200Gbps"), ("SLOW", "10Gbps"):
+            weft("sim", "-q", "--traffic", "llm:model=llama3_8b,dp=4,global_batch=4,seq=2048,device=h100", "--network", "flow",
+                 "--topology", f"single_switch:hosts=4,link={rate}", "-o", name, cwd=self.folder)
+        weft("report", "STEP", "-o", "step.html", cwd=self.folder)
+        weft("report", "STEP", "SLOW", "-o", "steps.html", cwd=self.folder)
+        # A token takes six FLOPs for each weight of the products, and twelve for each layer, hidden value and earlier
+        # token, half a sequence on average. An H100 has 989.4 TFLOP/s.
+        weights = 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336) + 128256 * 4096
+        token = 6 * weights + 12 * 32 * 4096 * 2048 / 2
+        shares = []
+        for run in ("STEP", "SLOW"):
+            seconds = json.loads((self.folder / run / "summary.json").read_text())["makespan_ns"] * 1e-9
+            shares.append(token * 4 * 2048 / seconds / 4 / 989.4e12)
+        self.open("step.html")
+        figures = self.ask("[...document.querySelectorAll('#overview .figure')].map((figure) => figure.textContent)")
+        figure, = (figure for figure in figures if "(MFU)" in figure)
+        self.assertAlmostEqual(float(figure.split("%")[0]), 100 * shares[0], delta=0.06)
+        self.open("steps.html")
+        rows = self.ask("[...document.querySelectorAll('#compare tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+        row, = (row for row in rows if row[0] == "Model FLOPs utilization (MFU)")
+        for text, share in zip(row[1:], shares):
+            self.assertAlmostEqual(float(text.strip("%")), 100 * share, delta=0.06)
+        self.open("one.html")
+        self.assertNotIn("MFU", self.ask("document.querySelector('main').textContent"))
+
     def type(self, selector, text):
         self.ask("(() => { const field = document.querySelector(%s); field.focus(); field.value = %s; field.dispatchEvent(new Event('input', {bubbles: true})); })()"
                  % (json.dumps(selector), json.dumps(text)))

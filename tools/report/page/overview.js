@@ -27,6 +27,9 @@ function runFigures(run) {
     if (complete && run.jobs.count === 1) figures.push(figure(timeText(headline.floor_ns), "at least, on any network"));
   }
   if (known(summary.tokens_per_second)) figures.push(figure(countText(Math.round(summary.tokens_per_second)), "tokens a second"));
+  // Where computing is scaled there is no peak.
+  if (known(summary.mfu)) figures.push(figure(`${digits(100 * summary.mfu)}%`, "of the GPUs' peak, in the model's FLOPs (MFU)"));
+  else if (known(summary.model_tflops_per_gpu)) figures.push(figure(digits(summary.model_tflops_per_gpu), "TFLOP/s of the model on each GPU"));
   if (summary.open_loop) {
     figures.push(figure(percentText(summary.open_loop.offered_load), "of the hosts' links offered"),
                  figure(percentText(summary.open_loop.accepted_load), "of the hosts' links carried"));
