@@ -55,7 +55,8 @@ Collective uneven(const ExpertLoad& load, std::uint32_t position, std::uint64_t 
 
 std::uint64_t key_value_bytes(const Training& training) {
   const ModelShape& model = training.model;
-  const std::uint64_t heads = std::max(model.kv_heads / training.layout.tensor, 1u);
+  const std::uint32_t all = training.repeats_keys() ? model.heads : model.kv_heads;
+  const std::uint64_t heads = std::max(all / training.layout.tensor, 1u);
   return training.value_bytes() * training.tokens() * heads *
          (std::uint64_t{model.head_dim} + model.value_dims());
 }

@@ -20,12 +20,8 @@ void separate_norm(double each, Passes& passes) {
   passes.norm_backward = converted(each) + weights + root + squares + sum;
 }
 
-// torchtitan turns queries and keys as complex numbers in fp32, which torch.compile leaves as they are, and
-// repeats keys and values for all queries that share them.
-void separate_rotary(const ModelShape& model, double each, Passes& passes) {
-  passes.rotary = converted(each) + 2 * kSingle;
-  if (model.kv_heads < model.heads) passes.repeat = 2 * each;
-}
+// torchtitan turns queries and keys as complex numbers in fp32, which torch.compile leaves as they are.
+double separate_rotary(double each) { return converted(each) + 2 * kSingle; }
 
 void separate_activation(double each, Passes& passes) {
   passes.activation = 5 * each;           // silu, product
@@ -49,7 +45,8 @@ Passes passes_of(const Training& training) {
   if (!training.pytorch()) return passes;
   passes.cast += 2;  // the largest value is looked for first (torchao's dynamic scales)
   // Models with gates are Llama's kind: norms without means, and rotary positions.
-  if (model.gated && !model.latent()) separate_rotary(model, each, passes);
+  if (model.gated && !model.latent()) passes.rotary = separate_rotary(each);
+  if (training.repeats_keys()) passes.repeat = 2 * each;
   if (training.stack == Stack::kTorchCompile) return passes;
   if (model.gated) {
     separate_norm(each, passes);

@@ -207,7 +207,8 @@ class StepProgram {
     void before() {
       const bool forward = action_.work == Work::kForward;
       if (program_.fsdp()) {
-        if (action_.work != Work::kWeights) {
+        const bool first = forward && action_.micro_batch == 0;
+        if (program_.training_.keeps_weights() ? first : action_.work != Work::kWeights) {
           program_.gather_layer(action_, at_, !forward, gathered_, next_gather_);
         }
       } else if (forward && action_.micro_batch == 0) {
@@ -293,8 +294,9 @@ class StepProgram {
   }
 
   void reduce_behind(const Action& action, std::size_t part) {
-    if (fsdp()) return reduce_layer(action, part);
-    if (apart() || action.micro_batch + 1 < training_.schedule.of_chunk()) return;
+    const bool last = action.micro_batch + 1 == training_.schedule.of_chunk();
+    if (fsdp() && (last || !training_.keeps_weights())) return reduce_layer(action, part);
+    if (fsdp() || apart() || !last) return;
     if (training_.gradients_overlap) reduce_bucket(plan_.buckets[action.chunk][part]);
   }
   void reduce_bucket(const RankWeights& bucket) {

@@ -51,9 +51,10 @@ class Clock {
 
  private:
   // With the gradients of micro-batches before. A product that adds to them reads and writes them while it
-  // computes; a kernel of its own reads the product, too. FSDP adds up parts only, which is little.
+  // computes; a kernel of its own reads the product, too. FSDP adds up parts only, which is little, but where
+  // it keeps whole gradients for all micro-batches.
   double accumulated(double product_ns, double weights) const {
-    if (training_.sharding == Sharding::kFsdp) return product_ns;
+    if (training_.sharding == Sharding::kFsdp && !training_.keeps_weights()) return product_ns;
     const double both = 2.0 * training_.gradient_bytes * weights;
     if (training_.accumulate_apart) return product_ns + bytes(both + training_.value_bytes() * weights);
     return std::pow(std::pow(product_ns, 4) + std::pow(bytes(both), 4), 0.25);

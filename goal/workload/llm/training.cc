@@ -167,12 +167,13 @@ DeviceMemory device_memory(const Training& training, std::uint32_t stage) {
   const bool fsdp = training.sharding == Sharding::kFsdp;
   DeviceMemory memory;
   const double each = training.value_bytes();
-  memory.weights = bytes_of(training, weights, each, fsdp);
-  memory.gradients = bytes_of(training, weights, training.gradient_bytes, fsdp);
+  const bool parts = fsdp && !training.keeps_weights();
+  memory.weights = bytes_of(training, weights, each, parts);
+  memory.gradients = bytes_of(training, weights, training.gradient_bytes, parts);
   // Two moments in 4 bytes, and the weights if they aren't in as many themselves.
   const double moments = training.precision == Precision::kFp32 ? 8 : 12;
   memory.optimizer = bytes_of(training, weights, moments, training.sharding != Sharding::kNone);
-  if (fsdp) {
+  if (parts) {
     // The layer at work and the one after it are whole.
     RankWeights layer = attention_weights(training);
     layer += mlp_weights(training, training.model.layers - 1);

@@ -76,7 +76,14 @@ struct Training {
   std::uint64_t own_tokens() const { return tokens() / (sequence_parallel ? layout.tensor : 1); }
   // Activations and weights have so many bytes each, kept and sent.
   std::uint32_t value_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
+  // With several stages FSDP keeps weights from their first use in a step to its end, and adds up gradients
+  // till then, as torchtitan and Llama 3 do: all micro-batches would gather the same weights.
+  bool keeps_weights() const { return sharding == Sharding::kFsdp && layout.pipeline > 1; }
   bool pytorch() const { return stack != Stack::kTransformerEngine; }
+  // torchtitan repeats keys and values for all queries that share them, before cp exchanges them.
+  bool repeats_keys() const {
+    return pytorch() && model.gated && !model.latent() && model.kv_heads < model.heads;
+  }
   std::uint64_t global_batch() const {
     return std::uint64_t{micro_batch} * schedule.micro_batches * layout.data;
   }

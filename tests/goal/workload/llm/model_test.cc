@@ -153,6 +153,21 @@ TEST_CASE("memory: 4 bytes of all with fp32, and no second copy of the weights")
   CHECK(wide.activations == Approx(2 * narrow.activations));
 }
 
+TEST_CASE("memory: stages keep all weights and gradients with FSDP, and a part of the optimizer") {
+  Training zero = gpt("gpt3_175b", 8, 8, 1);
+  zero.layout.data = 4;
+  zero.sharding = Sharding::kZero1;
+  Training fsdp = zero;
+  fsdp.sharding = Sharding::kFsdp;
+  CHECK(device_memory(fsdp, 3).weights == device_memory(zero, 3).weights);
+  CHECK(device_memory(fsdp, 3).gradients == device_memory(zero, 3).gradients);
+  CHECK(device_memory(fsdp, 3).optimizer == device_memory(zero, 3).optimizer);
+  // Alone, a stage has a quarter, and two layers beside it.
+  fsdp.layout.pipeline = fsdp.schedule.stages = 1;
+  const double all = 2 * 8 * static_cast<double>(stage_weights(zero, 3).dense);
+  CHECK(device_memory(fsdp, 0).weights < 0.4 * all);
+}
+
 TEST_CASE("models by other names, and those that are unknown") {
   CHECK(find_model("Llama-3.1-8B").name == "llama3_8b");
   CHECK(find_model("LLAMA3.1_405B").name == "llama3_405b");

@@ -101,8 +101,9 @@ Bytes closed_forms(const Case& c) {
       add(bytes, "dp allgather", 2 * parameters);
     }
     if (c.sharding == "fsdp") {
-      add(bytes, "dp reduce_scatter", c.m * 4 * parameters);
-      add(bytes, "dp allgather", c.m * 2 * 2 * parameters);
+      // Stages keep weights, and reduce the sums of all micro-batches' gradients.
+      add(bytes, "dp reduce_scatter", (c.pp > 1 ? 1 : c.m) * 4 * parameters);
+      add(bytes, "dp allgather", (c.pp > 1 ? 1 : c.m * 2) * 2 * parameters);
     }
   }
   return bytes;
@@ -158,6 +159,23 @@ TEST_CASE("bytes of experts: top-k copies of each token, there and back, twice")
   CHECK(bytes.at("edp reduce_scatter") == 4 * experts);
   CHECK(bytes.at("edp allgather") == 2 * experts);
   CHECK(bytes.at("dp reduce_scatter") == 4 * (46'702'792'704 - experts));
+}
+
+TEST_CASE("bytes of cp with PyTorch's kernels: keys and values are repeated first, for all queries") {
+  // Llama 3 8B has 32 heads of 128 and 8 of keys and values, in 32 layers; both of two bytes go around a ring
+  // of 4 forward, and backward with their gradients.
+  const auto sent = [](const std::string& stack, const std::string& exchange) {
+    return bytes_of(
+        traffic("llm:model=llama3_8b,cp=4,micro_batches=1,seq=2048,sharding=fsdp,device=h100,stack=" + stack +
+                    ",cp_exchange=" + exchange,
+                4));
+  };
+  const std::uint64_t whole = 512ull * 2 * 2 * 32 * 128, shared = whole / 4;
+  CHECK(sent("torchtitan", "ring").at("cp send") == 4ull * 32 * 3 * 3 * whole);
+  CHECK(sent("torch_compile", "ring").at("cp send") == 4ull * 32 * 3 * 3 * whole);
+  CHECK(sent("megatron", "ring").at("cp send") == 4ull * 32 * 3 * 3 * shared);
+  CHECK(sent("torchtitan", "gather").at("cp allgather") == 4ull * 32 * 2 * whole);
+  CHECK(sent("megatron", "gather").at("cp allgather") == 4ull * 32 * 2 * shared);
 }
 
 TEST_CASE("bytes of a tied embedding: the first and the last stage add up its gradients") {
