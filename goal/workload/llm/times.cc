@@ -44,6 +44,12 @@ class Clock {
   double attention(const Attention& attention) const { return scaled(device_.attention_ns(attention)); }
   double bytes(double bytes) const { return scaled(device_.memory_ns(bytes)); }
 
+  // A product of each group, whose gradients add up over micro-batches.
+  double by_weights(std::uint64_t tokens, const Linear& layer, std::uint64_t groups) const {
+    return accumulated(product(layer.out, layer.in, tokens, groups),
+                       static_cast<double>(groups * layer.out * layer.in));
+  }
+
   // A row-parallel layer is divided along its inputs, which `row` says of the layers it is given.
   bool row = false;
   Precision precision = training_.precision;
@@ -242,14 +248,17 @@ ExpertTimes expert_times(const Training& training, std::uint64_t tokens) {
   const std::uint64_t each = std::max<std::uint64_t>(tokens / groups, 1);
   const Linear in = mlp_input(model, model.expert_ffn), out = mlp_output(model, model.expert_ffn);
   const auto values = static_cast<double>(tokens);
+  // What other ranks sent is in 8 bits already, and is transposed.
+  const double sent = training.layout.expert > 1 ? 0.5 : 1;
   ExpertTimes times;
   times.forward =
       clock.product(each, in.out, in.in, groups) + clock.product(each, out.out, out.in, groups) +
+      clock.cast(values * (sent * static_cast<double>(in.in) + static_cast<double>(out.in))) +
       clock.memory(values * static_cast<double>(in.out + model.expert_ffn) + 4 * values * model.hidden);
-  times.by_weights =
-      clock.product(in.out, in.in, each, groups) + clock.product(out.out, out.in, each, groups);
+  times.by_weights = clock.by_weights(each, in, groups) + clock.by_weights(each, out, groups);
   times.by_inputs =
       clock.product(each, in.in, in.out, groups) + clock.product(each, out.in, out.out, groups) +
+      clock.cast(values * static_cast<double>(in.out + out.out)) +
       clock.memory(values * static_cast<double>(2 * in.out + model.expert_ffn) + 4 * values * model.hidden);
   return times;
 }

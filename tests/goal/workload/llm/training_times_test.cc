@@ -134,6 +134,41 @@ TEST_CASE("what is computed: FLOPs at the device's rate where products are large
   CHECK(static_cast<double>(parts.forward + parts.backward) * 1e-9 == Approx(seconds).epsilon(0.05));
 }
 
+TEST_CASE("experts: products, what is read and written beside them, casts to 8 bits and gradients' sums") {
+  // 16 of Qwen3 30B's 128 experts, h = 2,048 and 768 in the middle, gated; 512 copies of tokens for each.
+  Training training;
+  training.model = find_model("qwen3_30b_a3b");
+  training.layout.expert = training.layout.data = 8;
+  training.device = &find_device("h100");
+  constexpr double kCopies = 16 * 512, kHidden = 2048, kMiddle = 768;
+  const auto product = [&](std::uint64_t m, std::uint64_t n, std::uint64_t k) {
+    return training.device->gemm_ns({m, n, k, 16, training.precision});
+  };
+  const auto bytes = [&](double sum) { return training.device->memory_ns(sum); };
+  for (const Precision precision : {Precision::kBf16, Precision::kFp8}) {
+    training.precision = precision;
+    training.accumulate_apart = false;
+    const ExpertTimes times = expert_times(training, 16 * 512);
+    // What was sent in 8 bits is read and turned, 2 bytes; all else is cast, 4, and so are gradients.
+    const double cast = precision == Precision::kFp8 ? kCopies : 0;
+    const double forward = product(512, 2 * 768, 2048) + product(512, 2048, 768) +
+                           bytes(2 * kCopies * (3 * kMiddle + 4 * kHidden)) +
+                           bytes(cast * (2 * kHidden + 4 * kMiddle));
+    CHECK(times.forward == Approx(forward).epsilon(0.01));
+    const double by_inputs = product(512, 2048, 2 * 768) + product(512, 768, 2048) +
+                             bytes(2 * kCopies * (5 * kMiddle + 4 * kHidden)) +
+                             bytes(cast * 4 * (2 * kMiddle + kHidden));
+    CHECK(times.by_inputs == Approx(by_inputs).epsilon(0.01));
+    // Sums of 4 bytes are read and written, by a kernel of its own with what is added, too.
+    const double by_weights = product(2 * 768, 2048, 512) + product(2048, 768, 512);
+    const double sums = bytes(16 * 3 * kHidden * kMiddle * 8);
+    CHECK(times.by_weights > std::max(by_weights, sums));
+    CHECK(times.by_weights < by_weights + sums);
+    training.accumulate_apart = true;
+    CHECK(expert_times(training, 16 * 512).by_weights == Approx(by_weights + 10.0 / 8 * sums).epsilon(0.01));
+  }
+}
+
 TEST_CASE("unfused attention: scores pass through memory, all pairs are computed") {
   Training training = pipeline(2, 1, 1);
   training.model = find_model("gpt3_175b");
