@@ -7,7 +7,8 @@ The CSV (by default $WEFT_ORACLE_DIR/training/training_published.csv) has a row 
 precision, seq, tp, pp, cp, ep, dp, vp, mbs, gbs, sharding, recompute, step_s. Rows that nothing here knows how to run
 are counted, by source. --only takes rows whose source, model or precision has the text in it.
 
-The stack is that of a row's source. published_pytorch.csv, beside this file, has rows of torchtitan and IBM.
+The stack is that of a row's source. published_pytorch.csv, beside this file, has rows of torchtitan and IBM. Those of
+405B don't say how many micro-batches there are: they have as many as stages, as torchtitan then did unless told.
 
 Runs are at flow level on DGX nodes. Of many micro-batches two numbers are run, and the step is
 the straight line through them: each micro-batch adds as much as the one before once the pipeline is full.
@@ -89,11 +90,11 @@ def dgxc(row):
 
 
 def llm_foundry(row):
-    if "FP8" in row["precision"].upper():
-        return None
     full = row["recompute"] == "True"
-    return {**layout(row), "model": row["model"], "device": row["gpu"].split("_")[0], "sharding": "fsdp",
-            "gradients": "bf16", "recompute": "full" if full else "none", "stack": "llm_foundry"}
+    device = row["gpu"] if row["gpu"] == "a100_40gb" else row["gpu"].split("_")[0]
+    return {**layout(row), "model": row["model"], "device": device, "sharding": "fsdp",
+            "gradients": "bf16", "recompute": "full" if full else "none", "stack": "llm_foundry",
+            **({"precision": "fp8"} if row["precision"] == "amp_fp8" else {})}
 
 
 def bridge(row):
@@ -150,6 +151,7 @@ def read(path, only):
 
 
 def topology(device, gpus):
+    device = device.removesuffix("_40gb")
     if device == "gb200":
         racks = (gpus + 71) // 72
         return f"scale_up:of=[single_switch:hosts={racks * 72}],node=gb200_nvl72"
@@ -217,7 +219,9 @@ def attention_shares(rows):
     """Of a token 2·layers·hidden·tokens are forward's FLOPs of attention, 2.5 times as many backward's."""
     curves = collections.defaultdict(list)
     for row, _ in rows:
-        if row["source"].startswith("mosaicml") and row["gpus"] == "8" and row["sharding"] == "FULL_SHARD":
+        if not row["source"].startswith("mosaicml") or row["precision"] == "amp_fp8":
+            continue
+        if row["gpus"] == "8" and row["sharding"] == "FULL_SHARD":
             seconds = float(row["step_s"]) * 8 / (int(row["gbs"]) * int(row["seq"]))
             curves[row["gpu"], row["recompute"] == "True", row["model"]].append((int(row["seq"]), seconds))
     costs = collections.defaultdict(list)  # seconds for the FLOPs of a forward pass, at peak 1
