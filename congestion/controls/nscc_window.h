@@ -43,7 +43,6 @@ class NsccWindow {
 
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(window_); }
   Time target() const { return Time::ps(target_ps_); }
-  Time mean_delay() const { return Time::ps(static_cast<std::int64_t>(mean_delay_ps_)); }
 
   void on_ack(const Ack& ack);
   // `counts`: false where the receiver reacts to it, so that the window doesn't.

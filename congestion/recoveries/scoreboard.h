@@ -18,7 +18,6 @@ class Scoreboard : public Recovery {
   explicit Scoreboard(const RecoverySetup& setup) : Recovery(setup), timer_(setup) {}
 
   Time smoothed_rtt() const { return Time::ps(timer_.smoothed_ps()); }
-  Time least_rtt() const { return Time::ps(timer_.least_ps()); }
   Time timeout() const { return timer_.timeout(); }
 
   // The lowest-numbered lost one, else the next new one.

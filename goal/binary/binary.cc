@@ -290,11 +290,6 @@ Graph parse_binary(std::string_view bytes, const std::string& file_name) {
   return Reader(bytes, file_name).read();
 }
 
-Graph read_binary_file(const std::string& path) {
-  const FileView file(path);
-  return parse_binary(file.bytes(), path);
-}
-
 std::string to_binary(const Graph& graph) {
   std::string bytes;
   GraphRanks ranks(graph);

@@ -19,7 +19,6 @@ inline constexpr std::uint64_t kBinaryMagicSpent = 2342;
 // successors, peers); what is wrong is an InputError with the byte offset. `file_name` is for messages only.
 // In the dependents of an operation all `requires` come before all `irequires`: the format keeps them apart.
 Graph parse_binary(std::string_view bytes, const std::string& file_name);
-Graph read_binary_file(const std::string& path);
 
 // Throws InputError that names rank and operation if the format can't hold the graph: collectives, messages
 // within a communicator, synchronous sends, a cpu above 255.

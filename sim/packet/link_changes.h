@@ -26,7 +26,6 @@ class LinkSchedule {
   Time next() const;
   // Does all that is due at or before `now`, in its order. True if routes or links have changed.
   bool advance(Time now, Channels& channels, SwitchPolicies& policies);
-  std::uint64_t applied() const { return next_change_; }
 
  private:
   std::vector<LinkChange> changes_;

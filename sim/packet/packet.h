@@ -236,7 +236,6 @@ class PacketPool {
   }
   // Packets in use now, and the most there ever were.
   std::size_t used() const { return packets_.size() - unused_.size(); }
-  std::size_t most_used() const { return packets_.size(); }
 
  private:
   std::vector<Packet> packets_;

@@ -398,12 +398,6 @@ std::uint64_t PacketNetwork::open_flows() const {
   return flows;
 }
 
-std::size_t PacketNetwork::most_packets() const {
-  std::size_t packets = 0;
-  for (const auto& part : parts_) packets += part->fabric.packets().most_used();
-  return packets;
-}
-
 std::vector<results::Flow> PacketNetwork::flows() const {
   std::vector<DeliveredMessage> delivered;
   for (const auto& part : parts_) {

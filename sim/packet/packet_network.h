@@ -99,8 +99,6 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   std::uint64_t given_up() const;
   // Messages not yet acknowledged to the last byte.
   std::uint64_t open_flows() const;
-  // Sum over partitions of the most packets on their way at once.
-  std::size_t most_packets() const;
   // Who waits for whom, or what keeps it busy, after a run that ended with kDeadlock; else empty.
   const std::vector<std::string>& deadlock() const { return deadlock_; }
   // Round trip of a full packet without queueing between the hosts farthest apart (seen from host 0).

@@ -212,6 +212,9 @@ class Explain(WeftTest):
         self.assertEqual(told(*calm, "--congestion", "dctcp", "--set", "queue.ecn.kmin=50kB"), ["congestion=dctcp", "queue.ecn.kmin=50kB"])
         self.assertEqual(told(*busy, "--congestion", "dctcp", "--set", "queue.ecn.kmin=10kB"), [])
         self.assertEqual(told(*calm), [])
+        # Virtual channels that the run chose are nobody's setting.
+        self.assertEqual([each for each in told(*calm, "--queue", "credit") if each.startswith("queue")], [])
+        self.assertGreater(json.loads((self.folder / "RUN/summary.json").read_text())["queue_reason"], "")
 
     def without_effect(self, *sim):
         return [each["setting"] for each in self.explain(sim=sim)["without_effect"]]

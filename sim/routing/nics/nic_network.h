@@ -56,8 +56,6 @@ class NicNetwork final : public sim::NicRule {
   std::uint32_t nics_of(std::uint32_t host) const { return first_[host + 1] - first_[host]; }
   // Is there a way from this NIC of `host` to another host?
   bool leads_to(std::uint32_t host, std::uint32_t nic, std::uint32_t other) const;
-  // Every NIC leads to every other one, and all are equally fast.
-  bool all_alike() const { return all_alike_; }
   // The NIC of `other` that what leaves this one arrives at: the one wanted if there is a way, else the one
   // with the same number, else the first that can be reached, which is what is wanted if there is none.
   std::uint32_t arrival(std::uint32_t host, std::uint32_t nic, std::uint32_t other,
@@ -116,7 +114,7 @@ class NicNetwork final : public sim::NicRule {
   std::vector<Nic> nics_;               // of all hosts, in their order
   std::vector<Nic> whole_;              // the same if no link were dead; empty: none is
   std::vector<bool> cut_off_;           // by host: it has no NIC left that leads anywhere; empty: none
-  bool all_alike_ = true;
+  bool all_alike_ = true;               // every NIC leads to every other one, and all are equally fast
   std::uint32_t most_nics_ = 1;
 };
 

@@ -298,7 +298,8 @@ bool add_constant_window(Rerun& rerun, double makespan, std::vector<Json>& help,
   return has_timeouts;
 }
 
-void add_reruns(const ExplainOptions& options, Json& told) {
+// `chose_channels`: the run chose its virtual channels.
+void add_reruns(const ExplainOptions& options, bool chose_channels, Json& told) {
   Phases phases(!options.json);
   Rerun rerun(options.run + "/scenario.txtpb", phases, options.json);
   const auto look = [&](const results::Report& report, const topologies::Topology* topology) {
@@ -330,7 +331,7 @@ void add_reruns(const ExplainOptions& options, Json& told) {
                            [](const Json& each) { return each["gain"].get<double>(); });
   told["what_would_help"] = help;
   add_doubts(has_timeouts, rerun.scenario(), told);
-  told["without_effect"] = settings_without_effect(rerun, base);
+  told["without_effect"] = settings_without_effect(rerun, base, chose_channels);
   if (options.tolerance) told["tolerance"] = tolerance_of(rerun, makespan);
 }
 
@@ -377,7 +378,8 @@ Json explanation(const ExplainOptions& options) {
         "its messages arrive whatever becomes of those before: a run is as long as its arrivals, and what a "
         "network is worth is told by open_loop in summary.json (loads, completion times)");
   }
-  if (!options.no_rerun) add_reruns(options, told);
+  const bool chose_channels = !run.value("queue_reason", "").empty();
+  if (!options.no_rerun) add_reruns(options, chose_channels, told);
   return told;
 }
 

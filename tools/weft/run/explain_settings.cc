@@ -249,7 +249,8 @@ void add_compute_scale(const Scenario& scenario, std::vector<Trial>& trials) {
   }
 }
 
-std::vector<Trial> trials_of(const Scenario& scenario, std::span<const goal::Program> programs) {
+std::vector<Trial> trials_of(const Scenario& scenario, std::span<const goal::Program> programs,
+                             bool chose_channels) {
   std::vector<Trial> trials;
   add_routing(scenario, trials);
   add_control(scenario, trials);
@@ -259,6 +260,8 @@ std::vector<Trial> trials_of(const Scenario& scenario, std::span<const goal::Pro
     if (choice.empty() || std::string_view(seam.field) == "topology") continue;
     const ModuleInfo& info = sim::find_info(seam, registries, choice);
     for (const auto& [spec, value] : set_parameters(info, choice.given, not_chosen(scenario, seam.field))) {
+      const bool of_channels = spec.name == "vcs" || spec.name == "selection";
+      if (chose_channels && of_channels && std::string_view(seam.field) == "queue") continue;
       trials.push_back({fmt::format("{}.{}.{}={}", seam.field, choice.name, spec.name, value),
                         why_not_the_default(spec.default_value),
                         [member = seam.choice, name = spec.name, usual = spec.default_value](
@@ -300,9 +303,10 @@ bool is_same_course(const results::Report& a, const results::Report& b, bool mov
 
 }  // namespace
 
-nlohmann::ordered_json settings_without_effect(Rerun& rerun, const results::Report& base) {
+nlohmann::ordered_json settings_without_effect(Rerun& rerun, const results::Report& base,
+                                               bool chose_channels) {
   nlohmann::ordered_json told = nlohmann::ordered_json::array();
-  for (const Trial& trial : trials_of(rerun.scenario(), rerun.programs())) {
+  for (const Trial& trial : trials_of(rerun.scenario(), rerun.programs(), chose_channels)) {
     try {
       const results::Report other =
           rerun.run_changed(trial.change, "running it again without " + trial.setting, trial.draws_anew);

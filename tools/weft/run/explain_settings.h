@@ -13,6 +13,8 @@ namespace weft::cli {
 // course to the picosecond: all ranks, links and signals. That is found by making the run again, once for
 // each, with the default in its place; with a constant window in that of a congestion control; with the
 // routing that the topology and the fabric have. Of each `setting` and `why`. `base`: the run itself.
-nlohmann::ordered_json settings_without_effect(Rerun& rerun, const results::Report& base);
+// `chose_channels`: virtual channels that the run chose stand in the scenario as if they were given.
+nlohmann::ordered_json settings_without_effect(Rerun& rerun, const results::Report& base,
+                                               bool chose_channels);
 
 }  // namespace weft::cli
