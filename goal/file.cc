@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "sim/units/byte_order_mark.h"
 #include "sim/units/input_error.h"
 #include "sim/units/input_file.h"
 
@@ -24,11 +25,6 @@ bool write_whole(int descriptor, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
-}
-
-static std::size_t size_of_mark(std::string_view bytes) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  return bytes.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
 }
 
 FileView::FileView(const std::string& path) {

@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include "sim/units/byte_order_mark.h"
+
 namespace weft::goal {
 
 std::string first_bytes(const std::filesystem::path& path, std::size_t most) {
@@ -11,7 +13,7 @@ std::string first_bytes(const std::filesystem::path& path, std::size_t most) {
   std::string bytes(most, '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(most));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
-  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);  // as FileView leaves it out
+  bytes.erase(0, size_of_mark(bytes));  // as FileView leaves it out
   return bytes;
 }
 

@@ -89,7 +89,6 @@ JobList read_job_list(const std::string& path) {
   std::string text;
   std::array<char, std::size_t{1} << 16> piece;
   while (const std::size_t bytes = stream.read(piece.data(), piece.size())) text.append(piece.data(), bytes);
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
   return is_swf(text, path) ? read_swf(text, path) : read_job_table(text, path);
 }
 

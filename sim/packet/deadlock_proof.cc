@@ -42,9 +42,8 @@ bool DeadlockProof::is_routed(const ChannelRule& rule) const {
 std::string DeadlockProof::of(const ChannelRule& rule) {
   if (is_routed(rule)) return own_;
   if (!ascent()) {
-    const std::uint32_t links = most_links();
-    const bool suffices = links > 0 && !rule.control_apart && rule.selection == Selection::kByHop;
-    return suffices && rule.channels >= links ? ascends(links) : "";
+    const bool suffices = most_links_ > 0 && !rule.control_apart && rule.selection == Selection::kByHop;
+    return suffices && rule.channels >= most_links_ ? ascends(most_links_) : "";
   }
   if (ascent_->up_then_down) return "all ways lead up, then down";
   if (rule.control_apart) return "";
@@ -77,8 +76,8 @@ std::optional<ChannelRule> DeadlockProof::least(const ChannelRule& open, bool ha
   if (ascent()) {
     propose(Selection::kByHop, ascent_->up_then_down ? 1 : ascent_->hops);
     if (has_both_links || !open.any_selection) propose(Selection::kByGroup, ascent_->by_group);
-  } else if (const std::uint32_t links = most_links()) {
-    propose(Selection::kByHop, links);
+  } else if (most_links_ > 0) {
+    propose(Selection::kByHop, most_links_);
   }
   if (!open.any_count) routed();
   return best;
@@ -92,6 +91,7 @@ const std::optional<routing::Ascent>& DeadlockProof::ascent() {
   // With a proof of its own at hand a long walk is hardly worth while.
   const std::uint64_t most = own_.empty() ? most_work_ : std::min(most_work_, kQuickWalk);
   ascent_ = routing::find_ascent(setup_.topology, setup_.table, traffic_.travellers(), most);
+  if (!ascent_) most_links_ = most_links();
   return ascent_;
 }
 

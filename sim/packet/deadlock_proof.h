@@ -39,6 +39,7 @@ class DeadlockProof {
   const std::string own_;  // of the policy's channels, for all traffic; "": none
   bool has_walked_ = false;
   std::optional<routing::Ascent> ascent_;
+  std::uint32_t most_links_ = 0;  // where the walk gave up
 };
 
 // Gives DeadlockProof::of() for the queue's parameters; "" also for a discipline that isn't lossless. Throws

@@ -52,7 +52,9 @@ struct HostConfig {
   std::uint32_t connections_per_pair = 1;
   // Cpu time to combine received data inside collectives, and where their vector has more than so many bytes.
   TimePerByte reduction_per_byte, reduction_from_memory;
-  TimePerByte copy_per_byte, copy_from_memory;  // the same to copy data that an algorithm moves in a rank
+  // Cpu time to copy data that an algorithm moves in a rank; the first also for each eager message at both
+  // ends, up to the lower of both limits above.
+  TimePerByte copy_per_byte, copy_from_memory;
   std::uint64_t cache_bytes = UINT64_MAX;
   std::uint32_t ranks_per_host = 1;       // rank r runs on host r / ranks_per_host, if not placed otherwise
   double compute_scale = 1;               // times of calcs are multiplied by it

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/units/byte_order_mark.h"
 #include "sim/units/input_error.h"
 #include "sim/units/used_files.h"
 
@@ -108,10 +109,10 @@ void InputFile::fail(const std::string& why) const {
   throw InputError(SourceLocation{.file = path_}, "can't read the file: " + why);
 }
 
-// Without the byte order mark that editors on Windows put before texts; no other file begins with it.
+// Without a byte order mark.
 std::string read_input(const std::string& path, std::uint64_t most) {
   std::string text = InputFile(path).read_all(most);
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  text.erase(0, size_of_mark(text));
   return text;
 }
 

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "sim/units/byte_order_mark.h"
+
 namespace weft::topologies {
 namespace {
 
@@ -30,8 +32,7 @@ std::size_t comment_in(std::string_view line) {
 
 Lines::Lines(std::string_view text, const std::string& file) : rest_(text), at_{.file = file} {
   if (text.find('\0') != std::string_view::npos) throw InputError(at_, "this is not a text file");
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
+  rest_.remove_prefix(size_of_mark(rest_));
 }
 
 bool Lines::next(bool blank_too) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/units/byte_order_mark.h"
 #include "sim/units/input_error.h"
 #include "topologies/slurm/names.h"
 
@@ -27,8 +28,7 @@ class ConfigurationReader {
  public:
   ConfigurationReader(std::string_view text, const std::string& file) : rest_(text), at_{.file = file} {
     if (text.find('\0') != std::string_view::npos) throw InputError(at_, "this is not a text file");
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
+    rest_.remove_prefix(size_of_mark(rest_));
     read_.file = file;
   }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "sim/units/byte_order_mark.h"
 #include "sim/units/input_file.h"
 
 namespace weft::goal {
@@ -50,9 +51,7 @@ bool ByteStream::refill() {
                                      : fmt::format("damaged or shortened gzip file ({})", what));
   }
   end_ = begin_ + got;
-  // The byte order mark that editors on Windows put before texts.
-  if (first && std::string_view(begin_, static_cast<std::size_t>(got)).starts_with("\xEF\xBB\xBF"))
-    next_ += 3;
+  if (first) next_ += size_of_mark({begin_, static_cast<std::size_t>(got)});
   return next_ < end_ || (got > 0 && refill());
 }
 

@@ -70,8 +70,6 @@ void GroupRoutes::list_arcs(const std::vector<bool>& down_links) {
   }
 }
 
-// From the switches that the hosts are cabled to: all that is reached with so many links between groups, by
-// the number of all links, then all with one more.
 std::uint32_t GroupRoutes::most_links() const {
   std::uint8_t most = 0;
   for (const std::uint8_t distance : distance_) {
@@ -80,6 +78,8 @@ std::uint32_t GroupRoutes::most_links() const {
   return most;
 }
 
+// From the switches that the hosts are cabled to: all that is reached with so many links between groups, by
+// the number of all links, then all with one more.
 void GroupRoutes::search(std::uint32_t host_class, const HostClass& hosts) {
   cost_.assign(topology_.switches(), kUnreached);
   open_.assign(1, {});

@@ -12,6 +12,7 @@
 
 #include "congestion/controls/controls.h"
 #include "sim/fabrics/fabrics.h"
+#include "sim/packet/queues/queues.h"
 #include "sim/run/default_routing.h"
 #include "sim/run/job_setup.h"
 #include "sim/run/simulation.h"
@@ -37,8 +38,8 @@ Given given_in(const std::string& short_form) {
   return short_form.empty() ? Given() : parse_module_choice(short_form).given;
 }
 
-// What the fabric says of this seam, and what the control says of queues.
-Given not_chosen(const Scenario& scenario, std::string_view field) {
+// What the fabric says of this seam, and of queues the control, and a run that chose its channels.
+Given not_chosen(const Scenario& scenario, std::string_view field, bool chose_channels) {
   Given given;
   for (const fabrics::Fabric& fabric : fabrics::fabrics()) {
     if (fabric.info.name != scenario.fabric) continue;
@@ -46,6 +47,11 @@ Given not_chosen(const Scenario& scenario, std::string_view field) {
     if (field == "congestion") given = given_in(fabric.congestion);
     if (field == "recovery") given = given_in(fabric.recovery);
     if (field == "queue") given = given_in(fabric.queue);
+  }
+  if (field == "queue" && chose_channels) {
+    const sim::packet::Discipline& queue =
+        find_module(sim::packet::disciplines(), scenario.queue, "queue discipline");
+    queue.set_channels(queue.channels(Parameters(queue.info, scenario.queue)), given);
   }
   if (field != "queue" || scenario.congestion.empty()) return given;
   const congestion::Control& control =
@@ -259,9 +265,8 @@ std::vector<Trial> trials_of(const Scenario& scenario, std::span<const goal::Pro
     const ModuleChoice& choice = scenario.*seam.choice;
     if (choice.empty() || std::string_view(seam.field) == "topology") continue;
     const ModuleInfo& info = sim::find_info(seam, registries, choice);
-    for (const auto& [spec, value] : set_parameters(info, choice.given, not_chosen(scenario, seam.field))) {
-      const bool of_channels = spec.name == "vcs" || spec.name == "selection";
-      if (chose_channels && of_channels && std::string_view(seam.field) == "queue") continue;
+    for (const auto& [spec, value] :
+         set_parameters(info, choice.given, not_chosen(scenario, seam.field, chose_channels))) {
       trials.push_back({fmt::format("{}.{}.{}={}", seam.field, choice.name, spec.name, value),
                         why_not_the_default(spec.default_value),
                         [member = seam.choice, name = spec.name, usual = spec.default_value](
