@@ -33,6 +33,7 @@ EXPECTED = {
     "isendrecv": [LARGE, HALF, SMALL],
     "steps": [SMALL] * 80,
     "persistent": [],
+    "wrong_arguments": [HALF],
 }
 
 
@@ -101,6 +102,14 @@ class OddCalls(unittest.TestCase):
                 _, graph = self.trace(mpi, RANKS, PROGRAMS["odd_calls", mpi], "persistent")
                 self.assertEqual(len(re.findall("bcast 3000b", graph)), 3 * RANKS)
                 self.assertEqual(len(re.findall("allreduce 8b", graph)), 3 * RANKS)
+
+    def test_neighbors_both_ways(self):
+        """What goes up comes in from below, and both are the one other rank: each size meets its own."""
+        for mpi in self.installed():
+            with self.subTest(mpi):
+                _, graph = self.trace(mpi, 2, PROGRAMS["odd_calls", mpi], "both_ways")
+                sizes = r"neighbor_alltoall \[10 20 30 40\]b receives \[10 20 30 40\]b to \[(.*?)\] from \[(.*?)\]"
+                self.assertEqual(re.findall(sizes, graph), [("1 1 0 0",) * 2] * 2 + [("0 0 1 1",) * 2] * 2)
 
     def test_communicators_made_in_any_order(self):
         """One by its group, the other by all: collectives of each meet their own."""

@@ -132,6 +132,7 @@ bool Communicators::find_neighbors(MPI_Comm handle, Comm* comm) {
   }
   if (kind != MPI_DIST_GRAPH && out > 0) memcpy(sources, ranks, static_cast<std::size_t>(out) * sizeof(int));
   comm->neighbors = ranks;
+  comm->grid = kind == MPI_CART;
   comm->destinations = out;
   comm->sources = in;
   return true;

@@ -21,6 +21,7 @@ struct Comm {
   // Ranks in the communicator: first those sent to, then those received from. Null until find_neighbors().
   int* neighbors = nullptr;
   int destinations = 0, sources = 0;
+  bool grid = false;             // they are those of MPI_Cart_create: two for each dimension
   std::uint32_t references = 0;  // the handle's, and that of each pending request
   Comm* next = nullptr;
 

@@ -9,13 +9,16 @@ namespace {
 // The handles as they were before the call, which sets those of finished requests to null.
 class Before {
  public:
-  Before(const Call& call, int n, const MPI_Request* requests) : handles_(call.traced() ? n : 0) {
-    if (!call.traced()) return;
-    for (int i = 0; i < n; ++i) handles_[i] = requests[i];
+  Before(const Call& call, int n, const MPI_Request* requests)
+      : size_(call.traced() ? readable(n, requests) : 0), handles_(size_) {
+    for (int i = 0; i < size_; ++i) handles_[i] = requests[i];
   }
+  // How many there are to look at.
+  int size() const { return size_; }
   MPI_Request operator[](int i) { return handles_[i]; }
 
  private:
+  int size_;
   Scratch<MPI_Request> handles_;
 };
 
@@ -123,8 +126,9 @@ void record_one(const Call& call, MPI_Request before, const MPI_Request* place, 
   completed.write(flag, 1);
 }
 
-void record_all(const Call& call, int n, Before& before, const MPI_Request* requests, bool flag,
+void record_all(const Call& call, Before& before, const MPI_Request* requests, bool flag,
                 const MPI_Status* statuses) {
+  const int n = before.size();
   Record record(call);
   Completed completed(record, n);
   for (int i = 0; flag && i < n; ++i) completed.add(before[i], &requests[i], statuses[i]);
@@ -132,16 +136,18 @@ void record_all(const Call& call, int n, Before& before, const MPI_Request* requ
 }
 
 // `index` is MPI_UNDEFINED where no request was active.
-void record_any(const Call& call, int n, Before& before, const MPI_Request* requests, bool flag, int index,
+void record_any(const Call& call, Before& before, const MPI_Request* requests, bool flag, int index,
                 const MPI_Status& status) {
+  const int n = before.size();
   Record record(call);
   Completed completed(record, 1);
   if (flag && index >= 0 && index < n) completed.add(before[index], &requests[index], status);
   completed.write(flag, n);
 }
 
-void record_some(const Call& call, int n, Before& before, const MPI_Request* requests, int done,
-                 const int* indices, const MPI_Status* statuses) {
+void record_some(const Call& call, Before& before, const MPI_Request* requests, int done, const int* indices,
+                 const MPI_Status* statuses) {
+  const int n = before.size();
   Record record(call);
   Completed completed(record, n);
   if (done > n || (record.failed() && call.error() != MPI_ERR_IN_STATUS)) done = 0;  // not set by the call
@@ -155,7 +161,7 @@ void record_some(const Call& call, int n, Before& before, const MPI_Request* req
 int wait(MPI_Request* request, MPI_Status* wanted) {
   Call call(Function::kWait, about_requests(1));
   if (!call.traced()) return real.PMPI_Wait(request, wanted);
-  const MPI_Request before = *request;
+  const MPI_Request before = behind(request, request_null());
   Status status(wanted);
   call.left(real.PMPI_Wait(request, status.get()));
   record_one(call, before, request, true, *status);
@@ -165,11 +171,11 @@ int wait(MPI_Request* request, MPI_Status* wanted) {
 int test(MPI_Request* request, int* flag, MPI_Status* wanted) {
   Call call(Function::kTest, about_requests(1), kPollsOfRequests);
   if (!call.traced()) return real.PMPI_Test(request, flag, wanted);
-  const MPI_Request before = *request;
+  const MPI_Request before = behind(request, request_null());
   Status status(wanted);
   call.left(real.PMPI_Test(request, flag, status.get()));
-  if (call.counts_only(*flag)) return MPI_SUCCESS;
-  record_one(call, before, request, *flag != 0, *status);
+  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
+  record_one(call, before, request, behind(flag) != 0, *status);
   return call.error();
 }
 
@@ -180,7 +186,7 @@ int waitall(int n, MPI_Request requests[], MPI_Status wanted[]) {
   const int error = real.PMPI_Waitall(n, requests, statuses.get());
   if (!call.traced()) return error;
   call.left(error);
-  record_all(call, n, before, requests, true, statuses.get());
+  record_all(call, before, requests, true, statuses.get());
   return error;
 }
 
@@ -191,8 +197,8 @@ int testall(int n, MPI_Request requests[], int* flag, MPI_Status wanted[]) {
   const int error = real.PMPI_Testall(n, requests, flag, statuses.get());
   if (!call.traced()) return error;
   call.left(error);
-  if (call.counts_only(*flag)) return MPI_SUCCESS;
-  record_all(call, n, before, requests, *flag != 0, statuses.get());
+  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
+  record_all(call, before, requests, behind(flag) != 0, statuses.get());
   return error;
 }
 
@@ -202,7 +208,7 @@ int waitany(int n, MPI_Request requests[], int* index, MPI_Status* wanted) {
   Before before(call, n, requests);
   Status status(wanted);
   call.left(real.PMPI_Waitany(n, requests, index, status.get()));
-  record_any(call, n, before, requests, true, *index, *status);
+  record_any(call, before, requests, true, behind(index), *status);
   return call.error();
 }
 
@@ -212,8 +218,8 @@ int testany(int n, MPI_Request requests[], int* index, int* flag, MPI_Status* wa
   Before before(call, n, requests);
   Status status(wanted);
   call.left(real.PMPI_Testany(n, requests, index, flag, status.get()));
-  if (call.counts_only(*flag)) return MPI_SUCCESS;
-  record_any(call, n, before, requests, *flag != 0, *index, *status);
+  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
+  record_any(call, before, requests, behind(flag) != 0, behind(index), *status);
   return call.error();
 }
 
@@ -224,7 +230,7 @@ int waitsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status
   const int error = real.PMPI_Waitsome(n, requests, done, indices, statuses.get());
   if (!call.traced()) return error;
   call.left(error);
-  record_some(call, n, before, requests, *done, indices, statuses.get());
+  record_some(call, before, requests, behind(done), indices, statuses.get());
   return error;
 }
 
@@ -235,14 +241,15 @@ int testsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status
   const int error = real.PMPI_Testsome(n, requests, done, indices, statuses.get());
   if (!call.traced()) return error;
   call.left(error);
-  if (call.counts_only(*done)) return MPI_SUCCESS;
-  record_some(call, n, before, requests, *done, indices, statuses.get());
+  if (call.counts_only(behind(done))) return MPI_SUCCESS;
+  record_some(call, before, requests, behind(done), indices, statuses.get());
   return error;
 }
 
 namespace {
 
 void record_starts(const Call& call, int n, const MPI_Request* requests) {
+  n = readable(n, requests);
   Record record(call);
   if (!record.begin(static_cast<std::size_t>(n) * kMaxVarintBytes)) return;
   record.out().number(static_cast<std::uint64_t>(n));
@@ -276,7 +283,7 @@ int startall(int n, MPI_Request requests[]) {
 int request_free(MPI_Request* request) {
   Call call(Function::kRequest_free);
   if (!call.traced()) return real.PMPI_Request_free(request);
-  const MPI_Request before = *request;
+  const MPI_Request before = behind(request, request_null());
   call.left(real.PMPI_Request_free(request));
   Record record(call);
   Request* entry = record.requests().find(bits(before), request);
@@ -294,7 +301,7 @@ int cancel(MPI_Request* request) {
   if (!call.traced()) return error;
   call.left(error);
   Record record(call);
-  Request* entry = record.requests().find(bits(*request), request);
+  Request* entry = record.requests().find(bits(behind(request, request_null())), request);
   if (entry != nullptr) entry->cancel_asked = true;
   if (record.begin()) record.reference(entry == nullptr ? kUnknownRequest : entry->number);
   return error;
@@ -305,9 +312,9 @@ int request_get_status(MPI_Request request, int* flag, MPI_Status* wanted) {
   const int error = real.PMPI_Request_get_status(request, flag, wanted);
   if (!call.traced()) return error;
   call.left(error);
-  if (call.counts_only(*flag)) return MPI_SUCCESS;
+  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
   Record record(call);
-  if (!record.failed() && *flag == 0) {
+  if (!record.failed() && behind(flag) == 0) {
     record.poll(nullptr, 0, 0, 1);
     return error;
   }

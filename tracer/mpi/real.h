@@ -74,6 +74,20 @@ inline bool status_cancelled(const MPI_Status& status) { return (status.count_hi
 #error "neither Open MPI's nor MPICH's mpi.h"
 #endif
 
+// What lies behind an argument of a call, or `none` where the program gave a null pointer. MPI may refuse
+// that with an error, and the tracer must not make a crash of it.
+template <typename T>
+inline T behind(const T* place, T none) {
+  return place != nullptr ? *place : none;
+}
+// A flag, count or index that a call has set.
+inline int behind(const int* place) { return behind(place, 0); }
+// How many elements of an array the tracer may look at; MPI refuses the rest.
+template <typename T>
+inline int readable(int n, const T* array) {
+  return n < 0 || array == nullptr ? 0 : n;
+}
+
 // Bytes of one element; 0 for MPI_DATATYPE_NULL and where it is not known.
 std::uint64_t type_size(MPI_Datatype type);
 

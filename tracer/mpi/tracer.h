@@ -59,7 +59,7 @@ inline About about(MPI_Comm comm) { return {.comm = bits(comm)}; }
 inline About about(MPI_Comm comm, int peer, int tag = kUndefined) {
   return {.comm = bits(comm), .peer = peer_number(peer), .tag = tag};
 }
-inline About about_requests(int n) { return {.count = static_cast<std::uint32_t>(n)}; }
+inline About about_requests(int n) { return {.count = n < 0 ? 0 : static_cast<std::uint32_t>(n)}; }
 
 // Lives as long as the wrapper of one call. `errno` is what the library finds and leaves, whatever is done
 // beside it.

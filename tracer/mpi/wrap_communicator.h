@@ -68,9 +68,9 @@ int comm_idup(MPI_Comm parent, Info... info, MPI_Comm* created, MPI_Request* req
 // MPI_Comm_free and MPI_Comm_disconnect
 template <Function f, auto real_function>
 int comm_free(MPI_Comm* comm) {
-  Call call(f, about(*comm));
+  Call call(f, about(behind(comm, comm_null())));
   if (!call.traced()) return (real.*real_function)(comm);
-  const MPI_Comm before = *comm;
+  const MPI_Comm before = behind(comm, comm_null());
   // Known before it is gone, should an undecoded call have made it.
   Comm* c = nullptr;
   {
@@ -126,7 +126,8 @@ inline int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* sess
 inline int session_finalize(MPI_Session* session) {
   Call call(Function::kSession_finalize);
   if (!call.traced()) return real.PMPI_Session_finalize(session);
-  before_session_finalize();  // some programs do not come back from it
+  if (behind(session, MPI_SESSION_NULL) != MPI_SESSION_NULL)
+    before_session_finalize();  // some programs do not come back from it
   call.left(real.PMPI_Session_finalize(session));
   {
     Record record(call);
@@ -143,7 +144,8 @@ inline int comm_create_from_group(MPI_Group group, const char* label, MPI_Info i
   if (!call.traced()) return error;
   call.left(error);
   std::uint64_t hash = 1;
-  for (const char* at = label; *at != '\0'; ++at) hash = combine(hash, static_cast<unsigned char>(*at));
+  for (const char* at = label; at != nullptr && *at != '\0'; ++at)
+    hash = combine(hash, static_cast<unsigned char>(*at));
   Record record(call);
   const Comm* c =
       record.failed() || *created == comm_null() ? nullptr : record.define(*created, nullptr, hash);

@@ -6,6 +6,15 @@
 
 namespace weft::trace {
 
+// In a grid's ring of one or two ranks both neighbors are one. What goes in one direction then comes in from
+// the other (MPI 4.0, section 8.6) in Open MPI's blocking forms; its other forms and MPICH 4.0 match in the
+// order of the neighbors, as records do.
+#if defined(OPEN_MPI)
+constexpr bool kBlockingMatchesOpposite = true;
+#else
+constexpr bool kBlockingMatchesOpposite = false;
+#endif
+
 // Asks for the meaning of arguments only after the call, and only if it succeeded.
 class NeighborCollective {
  public:
@@ -38,8 +47,16 @@ class NeighborCollective {
     writer.number(receive_.count);
     writer.number(receive_.element_bytes);
     for (int i = 0; send_counts_.given() && i < out; ++i) writer.number(send_counts_.bytes(i));
-    for (int i = 0; receive_counts_.given() && i < in; ++i) writer.number(receive_counts_.bytes(i));
+    const bool opposite = kBlockingMatchesOpposite && request == nullptr;
+    for (int i = 0; receive_counts_.given() && i < in; ++i) {
+      writer.number(receive_counts_.bytes(opposite && is_both_ways(i) ? i ^ 1 : i));
+    }
     if (request != nullptr) record_.made(request, Request::Kind::kOther, persistent, nullptr);
+  }
+  // Is source i both neighbors in its dimension of a grid: a ring of one or two?
+  bool is_both_ways(int i) const {
+    const int* const sources = comm_->neighbors + comm_->destinations;
+    return comm_->grid && sources[i] == sources[i ^ 1];
   }
   void put_ranks(const int* ranks, int n) {
     record_.out().number(static_cast<std::uint64_t>(n));

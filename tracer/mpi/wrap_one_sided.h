@@ -78,7 +78,7 @@ inline int win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* window) {
 inline int win_free(MPI_Win* window) {
   Call call(Function::kWin_free);
   if (!call.traced()) return real.PMPI_Win_free(window);
-  const MPI_Win before = *window;
+  const MPI_Win before = behind(window, MPI_Win{});
   call.left(real.PMPI_Win_free(window));
   WindowRecord it(call, before);
   it.begin();
@@ -146,7 +146,7 @@ inline int win_test(MPI_Win window, int* flag) {
   Record record(call);
   const Window* w = record.windows().find(bits(window));
   const std::uint64_t number = w == nullptr ? 0 : w->number;
-  if (!record.failed() && *flag == 0) {
+  if (!record.failed() && behind(flag) == 0) {
     record.poll(nullptr, 0, 0, static_cast<int>(number));
   } else if (record.begin()) {
     record.out().byte(1);

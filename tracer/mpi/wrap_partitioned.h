@@ -74,7 +74,7 @@ inline int parrived(MPI_Request request, int partition, int* flag) {
   if (!call.traced()) return error;
   call.left(error);
   Record record(call);
-  if (!record.failed() && *flag == 0) {
+  if (!record.failed() && behind(flag) == 0) {
     record.poll(nullptr, 0, 0, 1);
     return error;
   }

@@ -214,8 +214,8 @@ inline int iprobe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Status* wante
   const int error = real.PMPI_Iprobe(peer, tag, comm, flag, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
   call.left(error);
-  if (call.counts_only(*flag)) return MPI_SUCCESS;
-  record_probe(call, peer, tag, comm, *flag != 0, status, nullptr);
+  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
+  record_probe(call, peer, tag, comm, behind(flag) != 0, status, nullptr);
   return error;
 }
 
@@ -235,8 +235,8 @@ inline int improbe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Message* mes
   const int error = real.PMPI_Improbe(peer, tag, comm, flag, message, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
   call.left(error);
-  if (call.counts_only(*flag)) return MPI_SUCCESS;
-  record_probe(call, peer, tag, comm, *flag != 0, status, message);
+  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
+  record_probe(call, peer, tag, comm, behind(flag) != 0, status, message);
   return error;
 }
 
@@ -256,7 +256,7 @@ inline Probed take_message(Record& record, std::uint64_t handle, const MPI_Messa
 template <Function f, auto real_function, class N>
 int mrecv(void* buffer, N count, MPI_Datatype type, MPI_Message* message, MPI_Status* wanted) {
   Call call(f);
-  const std::uint64_t handle = bits(*message);
+  const std::uint64_t handle = bits(behind(message, message_no_proc()));
   Status status(wanted);
   const int error =
       (real.*real_function)(buffer, count, type, message, call.traced() ? status.get() : wanted);
@@ -277,7 +277,7 @@ int mrecv(void* buffer, N count, MPI_Datatype type, MPI_Message* message, MPI_St
 template <Function f, auto real_function, class N>
 int imrecv(void* buffer, N count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
   Call call(f);
-  const std::uint64_t handle = bits(*message);
+  const std::uint64_t handle = bits(behind(message, message_no_proc()));
   const int error = (real.*real_function)(buffer, count, type, message, request);
   if (!call.traced()) return error;
   call.left(error);

@@ -218,6 +218,82 @@ static void isendrecv(void) {
 static void isendrecv(void) {}
 #endif
 
+/* Null pointers and counts below zero, which MPI refuses with an error. */
+static void refuse(int error) {
+  if (error == MPI_SUCCESS) abort();
+}
+static void wrong_arguments(void) {
+  MPI_Request none[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, request;
+  MPI_Status statuses[2];
+  MPI_Message message;
+  int flag, index, indices[2], count;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  refuse(MPI_Wait(NULL, statuses));
+  refuse(MPI_Test(NULL, &flag, statuses));
+  refuse(MPI_Test(none, NULL, statuses));
+  refuse(MPI_Waitall(2, NULL, statuses));
+  refuse(MPI_Waitall(-1, none, statuses));
+  refuse(MPI_Testall(2, NULL, &flag, statuses));
+  refuse(MPI_Testall(-1, none, &flag, statuses));
+  refuse(MPI_Testall(2, none, NULL, statuses));
+  refuse(MPI_Waitany(2, NULL, &index, statuses));
+  refuse(MPI_Waitany(-1, none, &index, statuses));
+  refuse(MPI_Waitany(2, none, NULL, statuses));
+  refuse(MPI_Testany(2, NULL, &index, &flag, statuses));
+  refuse(MPI_Testany(-1, none, &index, &flag, statuses));
+  refuse(MPI_Testany(2, none, NULL, &flag, statuses));
+  refuse(MPI_Testany(2, none, &index, NULL, statuses));
+  refuse(MPI_Waitsome(2, NULL, &count, indices, statuses));
+  refuse(MPI_Waitsome(-1, none, &count, indices, statuses));
+  refuse(MPI_Waitsome(2, none, NULL, indices, statuses));
+  refuse(MPI_Testsome(2, NULL, &count, indices, statuses));
+  refuse(MPI_Testsome(-1, none, &count, indices, statuses));
+  refuse(MPI_Testsome(2, none, NULL, indices, statuses));
+  refuse(MPI_Start(NULL));
+  refuse(MPI_Startall(2, NULL));
+  refuse(MPI_Startall(-1, none));
+  refuse(MPI_Request_free(NULL));
+  refuse(MPI_Cancel(NULL));
+  refuse(MPI_Request_get_status(none[0], NULL, statuses));
+  refuse(MPI_Isend(out, kSmall, MPI_BYTE, rank, 28, MPI_COMM_WORLD, NULL));
+  refuse(MPI_Irecv(in, kSmall, MPI_BYTE, rank, 28, MPI_COMM_WORLD, NULL));
+  refuse(MPI_Mprobe(rank, 28, MPI_COMM_WORLD, NULL, statuses));
+  refuse(MPI_Comm_dup(MPI_COMM_WORLD, NULL));
+#if defined(MPICH) /* where Open MPI crashes by itself, or ends the program */
+  refuse(MPI_Comm_free(NULL));
+  refuse(MPI_Comm_disconnect(NULL));
+  refuse(MPI_Win_free(NULL));
+  refuse(MPI_Iprobe(rank, 28, MPI_COMM_WORLD, NULL, statuses));
+  refuse(MPI_Improbe(rank, 28, MPI_COMM_WORLD, NULL, &message, statuses));
+  refuse(MPI_Mrecv(in, kSmall, MPI_BYTE, NULL, statuses));
+  refuse(MPI_Imrecv(in, kSmall, MPI_BYTE, NULL, &request));
+#endif
+  ring(kHalf, 29);
+}
+
+/* In a grid of RANKS by one both neighbors are one rank, here in both dimensions. */
+static void both_ways(void) {
+  MPI_Comm grid;
+  const int sides[] = {size, 1}, periodic[] = {1, 1};
+  const int send_counts[] = {10, 20, 30, 40}, places[] = {0, 100, 200, 300};
+#if defined(MPICH) /* MPICH 4.0 takes what one rank sends to another in the order of the neighbors. */
+  const int counts[] = {10, 20, 30, 40};
+#else
+  const int counts[] = {20, 10, 40, 30};
+#endif
+  MPI_Request request;
+  MPI_Cart_create(MPI_COMM_WORLD, 2, sides, periodic, 0, &grid);
+  for (int i = 0; i < 400; ++i) out[i] = (char)(1 + i / 100);
+  MPI_Neighbor_alltoallv(out, send_counts, places, MPI_BYTE, in, counts, places, MPI_BYTE, grid);
+  for (int i = 0; i < 4; ++i) {
+    if (in[places[i] + counts[i] - 1] * 10 != counts[i]) abort();
+  }
+  MPI_Ineighbor_alltoallv(out, send_counts, places, MPI_BYTE, in, send_counts, places, MPI_BYTE, grid,
+                          &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&grid);
+}
+
 /* Each step is a thread of its own, joined before the next begins. */
 static void* step(void* unused) {
   ring(kSmall, 22);
@@ -329,6 +405,8 @@ static const struct {
     {"steps", steps},
     {"in_turn", in_turn},
     {"persistent", persistent},
+    {"wrong_arguments", wrong_arguments},
+    {"both_ways", both_ways},
     {"made_in_any_order", made_in_any_order},
     {"spawn", spawn},
     {"spawned", spawned},
