@@ -51,7 +51,8 @@ class Completed {
       return;
     }
     if (!request->active) return;
-    if (record_.failed() && !request->persistent && *place != request_null()) return;
+    if (record_.failed() && (request->persistent ? !record_.is_complete(status) : *place != request_null()))
+      return;
     const bool receive = request->kind == Request::Kind::kReceive;
     entries_[n_++] = {request->number,
                       receive && request->status_tells,

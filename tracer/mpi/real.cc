@@ -51,12 +51,19 @@ bool find_real_functions(void* mpi) {
          real.PMPI_Comm_test_inter != nullptr && real.PMPI_Comm_remote_group != nullptr &&
          real.PMPI_Group_size != nullptr && real.PMPI_Group_translate_ranks != nullptr &&
          real.PMPI_Group_free != nullptr && real.PMPI_Type_size_x != nullptr &&
-         real.PMPI_Get_library_version != nullptr && real.PMPI_Query_thread != nullptr;
+         real.PMPI_Error_class != nullptr && real.PMPI_Get_library_version != nullptr &&
+         real.PMPI_Query_thread != nullptr;
 }
 
 void* real_function(int i) {
   // All members are function pointers, in the table's order.
   return reinterpret_cast<void**>(&real)[i];
+}
+
+int error_class(int error) {
+  int its_class = error;
+  if (error != MPI_SUCCESS) real.PMPI_Error_class(error, &its_class);
+  return its_class;
 }
 
 std::uint64_t type_size(MPI_Datatype type) {

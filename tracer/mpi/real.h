@@ -55,6 +55,8 @@ inline MPI_Op op_no_op() { return static_cast<MPI_Op>(predefined.op_no_op); }
 // The fields behind MPI_Get_count and MPI_Test_cancelled; part of the binary interface, since statuses are
 // allocated by the application.
 inline std::uint64_t status_bytes(const MPI_Status& status) { return status._ucount; }
+// Whether it also has the bytes of a message that was longer than its receive; MPICH leaves those of another.
+constexpr bool kTellsTruncatedBytes = true;
 inline bool status_cancelled(const MPI_Status& status) { return status._cancelled != 0; }
 #elif defined(MPICH)
 inline MPI_Comm comm_world() { return MPI_COMM_WORLD; }
@@ -69,6 +71,7 @@ inline std::uint64_t status_bytes(const MPI_Status& status) {
   return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(status.count_hi_and_cancelled) >> 1) << 32) |
          static_cast<std::uint32_t>(status.count_lo);
 }
+constexpr bool kTellsTruncatedBytes = false;
 inline bool status_cancelled(const MPI_Status& status) { return (status.count_hi_and_cancelled & 1) != 0; }
 #else
 #error "neither Open MPI's nor MPICH's mpi.h"
@@ -87,6 +90,8 @@ template <typename T>
 inline int readable(int n, const T* array) {
   return n < 0 || array == nullptr ? 0 : n;
 }
+
+int error_class(int error);
 
 // Bytes of one element; 0 for MPI_DATATYPE_NULL and where it is not known.
 std::uint64_t type_size(MPI_Datatype type);

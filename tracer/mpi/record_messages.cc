@@ -3,9 +3,17 @@
 
 namespace weft::trace {
 
+bool Record::is_complete(const MPI_Status& status) const {
+  if (!failed()) return true;
+  return error_class(call_.error()) == MPI_ERR_IN_STATUS &&
+         (status.MPI_ERROR == MPI_SUCCESS || error_class(status.MPI_ERROR) == MPI_ERR_TRUNCATE);
+}
+
 void Record::message(const Comm* c, const MPI_Status& status, const Posted& posted, std::uint8_t flags) {
-  if (failed() || status.MPI_SOURCE == MPI_PROC_NULL) return out().byte(flags);
-  const std::uint64_t bytes = status_bytes(status);
+  if (!is_complete(status) || status.MPI_SOURCE == MPI_PROC_NULL) return out().byte(flags);
+  const bool fits = call_.error() == MPI_SUCCESS || (failed() && status.MPI_ERROR == MPI_SUCCESS);
+  const std::uint64_t bytes = fits || kTellsTruncatedBytes ? status_bytes(status) : posted.bytes;
+  if (bytes == UINT64_MAX) return out().byte(flags);  // those of its probe, then
   const bool as_posted = status.MPI_SOURCE == posted.peer && status.MPI_TAG == posted.tag;
   const bool whole = as_posted && bytes == posted.bytes;
   out().byte(static_cast<std::uint8_t>(flags | kHasMessage | (as_posted ? kAsPosted : 0) |

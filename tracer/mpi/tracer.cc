@@ -476,7 +476,7 @@ void stop(End reason) {
 
 // A program that ends without MPI_Finalize. A forked child must leave the parent's file alone; and a signal
 // handler that calls exit() may have interrupted a record, whose lock will never be free.
-__attribute__((destructor)) static void stop_at_exit() {
+static void stop_at_exit(int, void*) {
   if (!state.recording || getpid() != state.process) return;
   if (state.locking) {
     if (pthread_mutex_trylock(&state.mutex) != 0) return;
@@ -484,6 +484,13 @@ __attribute__((destructor)) static void stop_at_exit() {
   }
   // After the last session another could have been begun.
   stop(state.world || state.sessions > 0 ? End::kExit : End::kFinalize);
+}
+
+// Libraries loaded after this one have their destructors called after this, and may communicate in them. What
+// is registered while destructors are called is called behind the last of them.
+__attribute__((destructor)) static void stop_behind_destructors() {
+  if (!state.recording) return;
+  if (on_exit(&stop_at_exit, nullptr) != 0) stop_at_exit(0, nullptr);
 }
 
 About about_undecoded(int i) {
@@ -507,7 +514,18 @@ void record_undecoded(int i, const Call& call) {
   if (const std::uint64_t number = record.name_number(i); record.begin()) record.out().number(number);
 }
 
-Record::Record(const Call& call) : call_(call), locked_(lock()) {}
+namespace {
+// Did the call take a message that was longer than its buffer?
+bool is_truncated(const Call& call) {
+  if (call.error() == MPI_SUCCESS) return false;
+  const Shape shape = function_info(call.function()).shape;
+  const bool receives = shape == Shape::kRecv || shape == Shape::kSendrecv || shape == Shape::kMessageRecv ||
+                        shape == Shape::kComplete;
+  return receives && error_class(call.error()) == MPI_ERR_TRUNCATE;
+}
+}  // namespace
+
+Record::Record(const Call& call) : call_(call), locked_(lock()), truncated_(is_truncated(call)) {}
 
 Record::~Record() {
   // Another thread may have met the end of the disk since the call began.

@@ -177,7 +177,11 @@ class Record {
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
 
-  bool failed() const { return call_.error() != MPI_SUCCESS; }
+  // A receive whose message was longer than its buffer has not: the message came, and is gone.
+  bool failed() const { return call_.error() != MPI_SUCCESS && !truncated_; }
+  // Of a call that completes several requests, of which each has its own error: is the one with this status
+  // complete?
+  bool is_complete(const MPI_Status& status) const;
   // The communicator behind a handle; null if the call failed with one that was never seen, since asking MPI
   // about it might fail too. Before begin(), because it may write a definition.
   Comm* find(MPI_Comm handle);
@@ -229,6 +233,7 @@ class Record {
  private:
   const Call& call_;
   const bool locked_;
+  const bool truncated_;
 };
 
 // What all ranks do together once the library has initialized, before that call is left.

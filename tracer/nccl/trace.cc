@@ -212,7 +212,7 @@ Counter* counter_of(const char* name, CallClass call_class) {
   return nullptr;
 }
 
-__attribute__((destructor)) void stop_at_exit() {
+void stop_at_exit(int, void*) {
   // A signal handler that calls exit() may have interrupted a record, whose lock will never be free.
   if (pthread_mutex_trylock(&mutex) != 0) return;
   if (state.recording) {
@@ -224,6 +224,11 @@ __attribute__((destructor)) void stop_at_exit() {
     if (!state.writer.finish(End::kExit)) tell("close");
   }
   pthread_mutex_unlock(&mutex);
+}
+
+// Behind the destructors of libraries that were loaded after this one, as in tracer/mpi/tracer.cc.
+__attribute__((destructor)) void stop_behind_destructors() {
+  if (on_exit(&stop_at_exit, nullptr) != 0) stop_at_exit(0, nullptr);
 }
 
 }  // namespace

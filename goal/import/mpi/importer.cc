@@ -57,6 +57,9 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Requests started or completed that no decoded call made."},
     {Note::kFailedCalls, "failed_calls", Severity::kWarning,
      "Calls that returned an error and were left out."},
+    {Note::kTruncatedMessages, "truncated_messages", Severity::kWarning,
+     "Receives whose message was too long for them, which MPI calls an error; the message came, and is "
+     "replayed."},
     {Note::kRanksWithoutFinalize, "ranks_without_finalize", Severity::kWarning,
      "Ranks that ended without MPI_Finalize; some of their messages may have no partner."},
     {Note::kTruncatedRanks, "truncated_ranks", Severity::kWarning,

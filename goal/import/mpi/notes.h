@@ -18,6 +18,7 @@ enum class Note : std::uint8_t {
   kUnresolvedWildcards,
   kUnknownCompletions,
   kFailedCalls,
+  kTruncatedMessages,
   kCancelled,
   kOutsideWorld,
   kIntercommunicatorCollectives,
@@ -41,7 +42,7 @@ enum class Note : std::uint8_t {
   kMixedWaitsNs,
   kNeverReceived,
 };
-inline constexpr int kNotes = 31;
+inline constexpr int kNotes = 32;
 
 class ImportNotes {
  public:

@@ -29,6 +29,23 @@ bool is_synchronous(Function function) {
 
 std::uint32_t tag_of(std::int32_t tag) { return tag < 0 ? kAny : static_cast<std::uint32_t>(tag); }
 
+// Tells whether a receive that the call is, or waited for, has got a message; it may have been too long for
+// it.
+bool has_message(const TraceRecord& record) {
+  switch (trace::function_info(record.function).shape) {
+    case Shape::kRecv:
+    case Shape::kSendrecv:
+      return record.received.valid;
+    case Shape::kMessageRecv:
+      return record.message != 0;
+    case Shape::kComplete:
+      return std::any_of(record.completions.begin(), record.completions.end(),
+                         [](const TraceCompletion& one) { return one.message.valid; });
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommunicator>& known) {
@@ -41,11 +58,12 @@ void RankImporter::take(const TraceRecord& record, const std::vector<TraceCommun
   const Shape shape = trace::function_info(record.function).shape;
   if (program_.is_inside()) account_.add(record);
   if (shape == Shape::kUndecoded) return program_.passed_over(record);
-  const bool failed = record.error != 0 && shape != Shape::kComplete;
+  const bool truncated = record.error != 0 && has_message(record);
+  const bool failed = record.error != 0 && shape != Shape::kComplete && !truncated;
   const bool is_file = shape == Shape::kFile || shape == Shape::kFileRequest;
   if (is_file || (!failed && stands_for_nothing(record, known))) return pass_over(record);
   Thread& thread = program_.enter(record);
-  if (record.error != 0) notes_.add(Note::kFailedCalls);
+  if (record.error != 0) notes_.add(truncated ? Note::kTruncatedMessages : Note::kFailedCalls);
   if (failed) return leave_out(record);
   one_sided_.see(record, known);
   replay(thread, record, known);

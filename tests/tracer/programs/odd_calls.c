@@ -271,6 +271,38 @@ static void wrong_arguments(void) {
   ring(kHalf, 29);
 }
 
+/* Messages that are longer than their receives, which MPI calls an error. They come all the same. */
+static void refuse_as_truncated(int error) {
+  int its_class;
+  MPI_Error_class(error, &its_class);
+  if (its_class != MPI_ERR_TRUNCATE) abort();
+}
+static void truncated(void) {
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  MPI_Request sending, requests[2];
+  MPI_Message message;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Isend(out, 2000, MPI_BYTE, to, 30, MPI_COMM_WORLD, &sending);
+  refuse_as_truncated(MPI_Recv(in, 10, MPI_BYTE, from, 30, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  MPI_Wait(&sending, MPI_STATUS_IGNORE);
+  MPI_Isend(out, 3000, MPI_BYTE, to, 31, MPI_COMM_WORLD, &sending);
+  MPI_Irecv(in, 20, MPI_BYTE, MPI_ANY_SOURCE, 31, MPI_COMM_WORLD, &requests[0]);
+  refuse_as_truncated(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+  MPI_Wait(&sending, MPI_STATUS_IGNORE);
+  refuse_as_truncated(MPI_Sendrecv(out, 4000, MPI_BYTE, to, 32, in, 30, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                                   MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  MPI_Isend(out, 5000, MPI_BYTE, to, 33, MPI_COMM_WORLD, &sending);
+  MPI_Mprobe(from, 33, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+  refuse_as_truncated(MPI_Mrecv(in, 40, MPI_BYTE, &message, MPI_STATUS_IGNORE));
+  MPI_Wait(&sending, MPI_STATUS_IGNORE);
+  MPI_Irecv(in, 50, MPI_BYTE, MPI_ANY_SOURCE, 34, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(in + 50, 7000, MPI_BYTE, MPI_ANY_SOURCE, 35, MPI_COMM_WORLD, &requests[1]);
+  MPI_Send(out, 7000, MPI_BYTE, to, 35, MPI_COMM_WORLD);
+  MPI_Send(out, 6000, MPI_BYTE, to, 34, MPI_COMM_WORLD);
+  refuse(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+  for (int i = 0; i < 2; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE); /* what that has left */
+}
+
 /* In a grid of RANKS by one both neighbors are one rank, here in both dimensions. */
 static void both_ways(void) {
   MPI_Comm grid;
@@ -374,6 +406,30 @@ static void ring_with_spawned(MPI_Comm between, int high) {
   MPI_Comm_free(&all);
 }
 static char* program;
+
+/* A library that is loaded after MPI_Init, and communicates once more and ends MPI as the process ends. */
+#if defined(LATE_LIBRARY)
+void begin_late(int own, int ranks) {
+  rank = own;
+  size = ranks;
+  ring(kHalf, 36);
+}
+__attribute__((destructor)) static void end_late(void) {
+  ring(kLarge, 37);
+  MPI_Finalize();
+}
+#endif
+static void at_late_destructor(void) {
+  char path[4096];
+  const char* slash = strrchr(program, '/');
+  snprintf(path, sizeof path, "%.*s" LATE, (int)(slash - program + 1), program);
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) abort();
+  ((void (*)(int, int))dlsym(library, "begin_late"))(rank, size);
+  printf("done\n");
+  exit(0);
+}
+
 static void spawn(void) {
   MPI_Comm between;
   char* arguments[] = {"spawned", NULL};
@@ -406,12 +462,15 @@ static const struct {
     {"in_turn", in_turn},
     {"persistent", persistent},
     {"wrong_arguments", wrong_arguments},
+    {"truncated", truncated},
+    {"at_late_destructor", at_late_destructor},
     {"both_ways", both_ways},
     {"made_in_any_order", made_in_any_order},
     {"spawn", spawn},
     {"spawned", spawned},
 };
 
+#if !defined(LATE_LIBRARY)
 int main(int count, char** arguments) {
   int provided;
   program = arguments[0];
@@ -429,3 +488,4 @@ int main(int count, char** arguments) {
   printf("done\n");
   return 0;
 }
+#endif

@@ -262,6 +262,19 @@ TEST_CASE("calls that are not decoded or not replayed leave their time as comput
   CHECK(notes.count(Note::kFailedCalls) == 1);
 }
 
+TEST_CASE("receives of messages too long for them got them") {
+  TraceRecord received = message(Function::kRecv, 0, 1, 1, 0, 1);
+  received.error = 15;
+  received.received = {.valid = true, .source = 1, .tag = 0, .bytes = 500};
+  TraceRecord in_vain = message(Function::kRecv, 1, 2, 1, 0, 1);
+  in_vain.error = 15;
+  ImportNotes notes;
+  CHECK(text_of_rank0({init(0), received, in_vain, finalize(2)}, 4, {}, &notes) ==
+        "rank 0 {\nrecv 500b from 1\n}\n");
+  CHECK(notes.count(Note::kTruncatedMessages) == 1);
+  CHECK(notes.count(Note::kFailedCalls) == 1);
+}
+
 TEST_CASE("a communicator has one number on all ranks, and members as world ranks") {
   // Both ranks know two more communicators, in a different order.
   Files files;
