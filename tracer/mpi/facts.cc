@@ -132,6 +132,12 @@ void read_host(const char* root, Usage& usage) {
 
 }  // namespace
 
+std::uint64_t epoch_ns() {
+  timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
 void tell_machine(const char* root, FactSink sink, void* context) {
   const Facts facts(root, sink, context);
   tell_cores(facts);

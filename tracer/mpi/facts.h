@@ -16,6 +16,7 @@ struct Usage {
   std::uint64_t host_busy_ns = 0, host_stolen_ns = 0;
 };
 
+std::uint64_t epoch_ns();  // CLOCK_REALTIME
 // `root` is put before /sys and /proc: "", or a test's folder. What can't be read is left out.
 void tell_machine(const char* root, FactSink sink, void* context);
 // To be called by the process's first thread.

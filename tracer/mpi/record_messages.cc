@@ -3,6 +3,14 @@
 
 namespace weft::trace {
 
+bool is_truncated(const Call& call) {
+  if (call.error() == MPI_SUCCESS) return false;
+  const Shape shape = function_info(call.function()).shape;
+  const bool receives = shape == Shape::kRecv || shape == Shape::kSendrecv || shape == Shape::kMessageRecv ||
+                        shape == Shape::kComplete;
+  return receives && error_class(call.error()) == MPI_ERR_TRUNCATE;
+}
+
 bool Record::is_complete(const MPI_Status& status) const {
   if (!failed()) return true;
   return error_class(call_.error()) == MPI_ERR_IN_STATUS &&

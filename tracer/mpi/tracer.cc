@@ -258,12 +258,6 @@ void put_exit() {
   put_thread_end(0, at_ns);
 }
 
-std::uint64_t epoch_ns() {
-  timespec t;
-  clock_gettime(CLOCK_REALTIME, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
-}
-
 void put_text(const char* text) {
   const std::size_t bytes = strlen(text);
   if (state.writer.reserve(bytes + kRecordBytes)) state.writer.text(text, bytes);
@@ -513,17 +507,6 @@ void record_undecoded(int i, const Call& call) {
   state.counters[i].ns += call.leave_ns() - call.enter_ns();
   if (const std::uint64_t number = record.name_number(i); record.begin()) record.out().number(number);
 }
-
-namespace {
-// Did the call take a message that was longer than its buffer?
-bool is_truncated(const Call& call) {
-  if (call.error() == MPI_SUCCESS) return false;
-  const Shape shape = function_info(call.function()).shape;
-  const bool receives = shape == Shape::kRecv || shape == Shape::kSendrecv || shape == Shape::kMessageRecv ||
-                        shape == Shape::kComplete;
-  return receives && error_class(call.error()) == MPI_ERR_TRUNCATE;
-}
-}  // namespace
 
 Record::Record(const Call& call) : call_(call), locked_(lock()), truncated_(is_truncated(call)) {}
 

@@ -169,6 +169,9 @@ class Call {
   NowIn around_;  // only with a call around it
 };
 
+// Did the call take a message that was longer than its buffer?
+bool is_truncated(const Call& call);
+
 // Writes one record. Holds the tracer's lock while it lives, where there is more than one thread to lock out.
 class Record {
  public:
@@ -179,8 +182,7 @@ class Record {
 
   // A receive whose message was longer than its buffer has not: the message came, and is gone.
   bool failed() const { return call_.error() != MPI_SUCCESS && !truncated_; }
-  // Of a call that completes several requests, of which each has its own error: is the one with this status
-  // complete?
+  // Is the request with this status complete? In a call that completes several each has its own error.
   bool is_complete(const MPI_Status& status) const;
   // The communicator behind a handle; null if the call failed with one that was never seen, since asking MPI
   // about it might fail too. Before begin(), because it may write a definition.
