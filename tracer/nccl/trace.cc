@@ -41,6 +41,7 @@ constexpr int kMaxCounters = 64;
 struct State {
   bool recording = false;
   bool failed = false;
+  pid_t process = 0;
   Writer writer;
   std::uint64_t last_leave_ns = 0, counters_written_ns = 0;
   std::uint32_t thread = 0, threads = 1;  // 0 is the process's first thread, traced or not
@@ -213,6 +214,8 @@ Counter* counter_of(const char* name, CallClass call_class) {
 }
 
 void stop_at_exit(int, void*) {
+  // A child that handlers of fork() don't see (vfork, clone) must leave the parent's file alone.
+  if (getpid() != state.process) return;
   // A signal handler that calls exit() may have interrupted a record, whose lock will never be free.
   if (pthread_mutex_trylock(&mutex) != 0) return;
   if (state.recording) {
@@ -263,6 +266,7 @@ bool open_file() {
     return false;
   }
   state.last_leave_ns = state.counters_written_ns = now_ns();
+  state.process = getpid();
   begin_chunk();
   forget_handles();
   __atomic_store_n(&state.recording, true, __ATOMIC_RELEASE);
