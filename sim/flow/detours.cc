@@ -97,7 +97,7 @@ void Detours::adopt(std::vector<Rate>& resources) {
   shares_.set_others(offered > 0 ? detoured / offered : 0);
   resources = capacity_;
   if (detoured == 0) return resources.push_back(whole_pool());
-  const routing::DetourBalance::Loads loads = balance_->loads(balanced_);
+  const routing::DetourBalance::Loads& loads = balance_->loads(balanced_);
   // The fullest link that detours fill, not direct ways, says how much of them gets through.
   double fullest = 1;
   for (std::size_t c = 0; c < capacity_.size(); ++c) {
@@ -130,7 +130,7 @@ void Detours::add_carried(const Carried& carried, std::vector<double>& bytes) co
     pairs.push_back({from, to, sum / (1 - balance_->near(from, to)), 1});
   }
   std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::pair(pair.from, pair.to); });
-  const routing::DetourBalance::Loads loads = balance_->loads(pairs);
+  const routing::DetourBalance::Loads& loads = balance_->loads(pairs);
   for (std::size_t c = 0; c < bytes.size(); ++c) bytes[c] += loads.detoured[c];
 }
 

@@ -8,6 +8,7 @@ namespace weft::sim::flow {
 void Fluids::set_resources(std::span<const Rate> capacities, bool has_pool) {
   constexpr double kPoolSlack = 1.0 / 128;
   max_min_.clear_resources();
+  capacities_.assign(capacities.begin(), capacities.end());
   for (std::uint32_t i = 0; i < capacities.size(); ++i) {
     const bool is_pool = has_pool && i + 1 == capacities.size();
     max_min_.add_resource(capacities[i]);
@@ -18,7 +19,9 @@ void Fluids::set_resources(std::span<const Rate> capacities, bool has_pool) {
 
 void Fluids::set_capacities(std::span<const Rate> capacities) {
   for (std::uint32_t i = 0; i < capacities.size(); ++i) {
-    if (max_min_.capacity(i) != capacities[i]) max_min_.set_capacity(i, capacities[i]);
+    if (capacities_[i] == capacities[i]) continue;
+    capacities_[i] = capacities[i];
+    max_min_.set_capacity(i, capacities[i]);
   }
 }
 

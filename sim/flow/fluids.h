@@ -33,7 +33,7 @@ class Fluids {
   void set_resources(std::span<const Rate> capacities, bool has_pool);
   // Keeps the resources and gives some of them another capacity.
   void set_capacities(std::span<const Rate> capacities);
-  Rate capacity(std::uint32_t resource) const { return max_min_.capacity(resource); }
+  Rate capacity(std::uint32_t resource) const { return capacities_[resource]; }
 
   // From the next solve() on the fluid has a rate.
   void enter(std::uint32_t fluid, std::span<const Use> uses, const Terms& terms) {
@@ -65,6 +65,7 @@ class Fluids {
  private:
   const double tolerance_;
   MaxMin max_min_;
+  std::vector<Rate> capacities_;  // by resource, close together
   Progress progress_;
   std::size_t count_ = 0;
   std::uint64_t solves_ = 0;

@@ -14,7 +14,7 @@ std::uint32_t MaxMin::add_resource(Rate capacity) {
 
 void MaxMin::set_capacity(std::uint32_t resource, Rate capacity) {
   resources_[resource].capacity = capacity;
-  resized_.push_back(resource);
+  if (!members_[resource].empty()) resized_.push_back(resource);
 }
 
 void MaxMin::clear_resources() {

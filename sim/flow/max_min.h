@@ -38,68 +38,9 @@ inline Rate part_of(Rate rate, std::uint32_t share) {
   return static_cast<Rate>(static_cast<unsigned __int128>(rate) * share >> 30);
 }
 
-// A flow's level is its rate over its weight. Rates are max-min fair: every flow is at its cap, or crosses a
-// resource that is full and where no other flow has a higher level (its bottleneck). All flows that have
-// their bottleneck at one resource, its group, share one level, which is kept once. Levels are whole numbers
-// of which all but the first kLevelBits binary digits are 0.
-//
-// solve() looks only at flows whose level may change. Its result is that of progressive filling over all
-// flows, but for what rounding leaves: 10^-10 of the rate where flows have weight 1 and take all of a
-// resource, else 10^-9 of the fastest resource. It depends on which flows came and went before each solve(),
-// not on their order. What is given out is never more than a resource has, if that has
-// no slack.
-class MaxMin {
- public:
-  static constexpr std::uint32_t kMostWeight = 1u << 16;
-  static constexpr int kLevelBits = 40;
-  // In place of a resource: a flow before its first solve(); one at its own cap.
+// What MaxMin keeps of each resource and flow.
+struct MaxMinParts {
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  static constexpr std::uint32_t kOwnCap = UINT32_MAX - 1;
-
-  struct Move {
-    std::uint32_t flow = 0;
-    std::uint32_t bottleneck = 0;  // now: a resource, or kOwnCap
-  };
-  struct Changes {
-    std::span<const std::uint32_t> groups;  // resources whose groups have another level
-    std::span<const Move> moves;            // flows that have another bottleneck, new ones too
-  };
-
-  // Returns its number; they count from 0.
-  std::uint32_t add_resource(Rate capacity);
-  // Flows there get their new rates in the next solve().
-  void set_capacity(std::uint32_t resource, Rate capacity);
-  // The level of its group may be off by this part of it, up or down, before anything changes there: for a
-  // capacity that is an estimate and is used by nearly all flows, each of which would move all others.
-  void set_slack(std::uint32_t resource, double part) { resources_[resource].slack = part; }
-  Rate capacity(std::uint32_t resource) const { return resources_[resource].capacity; }
-  std::uint32_t resources() const { return static_cast<std::uint32_t>(resources_.size()); }
-  // Removes all resources. REQUIRES: there are no flows.
-  void clear_resources();
-
-  // A flow with rate 0 until the next solve(). `flow`: a number of the caller's, not in use; memory is in
-  // proportion to the highest. `weight`: 1 to kMostWeight. `cap`: its most rate, cut to a multiple of the
-  // weight. REQUIRES: there is a use, and no resource twice.
-  void add(std::uint32_t flow, std::span<const Use> uses, std::uint32_t weight, Rate cap);
-  void remove(std::uint32_t flow);
-  // Its level times its weight.
-  Rate rate(std::uint32_t flow) const { return level(flows_[flow]) * flows_[flow].weight; }
-  Rate level(std::uint32_t flow) const { return level(flows_[flow]); }
-  std::uint32_t bottleneck(std::uint32_t flow) const { return flows_[flow].bottleneck; }
-  // Gives the level of the flows that have their bottleneck there. REQUIRES: there are such.
-  Rate group_level(std::uint32_t resource) const { return resources_[resource].level; }
-
-  // Has anything changed since the last solve()?
-  bool changed() const { return !added_.empty() || !touched_.empty() || !resized_.empty(); }
-  // What it returns is valid until the next call.
-  Changes solve();
-
-  // Rates given out at a resource, in all.
-  Rate load(std::uint32_t resource) const { return resources_[resource].load; }
-  // Flows that solve() has given rates to, over all calls: what it cost.
-  std::uint64_t work() const { return work_; }
-
- private:
   using Demand = unsigned __int128;  // the sum of share × weight of some flows
   // The order in which flows get their rates. `next`: 1 + the bottleneck; 0: a cap.
   struct Key {
@@ -147,7 +88,70 @@ class MaxMin {
   struct Covered {
     std::uint32_t resource = 0, next = kNone;
   };
+};
 
+// A flow's level is its rate over its weight. Rates are max-min fair: every flow is at its cap, or crosses a
+// resource that is full and where no other flow has a higher level (its bottleneck). All flows that have
+// their bottleneck at one resource, its group, share one level, which is kept once. Levels are whole numbers
+// of which all but the first kLevelBits binary digits are 0.
+//
+// solve() looks only at flows whose level may change. Its result is that of progressive filling over all
+// flows, but for what rounding leaves: 10^-10 of the rate where flows have weight 1 and take all of a
+// resource, else 10^-9 of the fastest resource. It depends on which flows came and went before each solve(),
+// not on their order. What is given out is never more than a resource has, if that has
+// no slack.
+class MaxMin : private MaxMinParts {
+ public:
+  static constexpr std::uint32_t kMostWeight = 1u << 16;
+  static constexpr int kLevelBits = 40;
+  // In place of a resource: a flow before its first solve(); one at its own cap.
+  using MaxMinParts::kNone;
+  static constexpr std::uint32_t kOwnCap = UINT32_MAX - 1;
+
+  struct Move {
+    std::uint32_t flow = 0;
+    std::uint32_t bottleneck = 0;  // now: a resource, or kOwnCap
+  };
+  struct Changes {
+    std::span<const std::uint32_t> groups;  // resources whose groups have another level
+    std::span<const Move> moves;            // flows that have another bottleneck, new ones too
+  };
+
+  // Returns its number; they count from 0.
+  std::uint32_t add_resource(Rate capacity);
+  // Flows there get their new rates in the next solve().
+  void set_capacity(std::uint32_t resource, Rate capacity);
+  // The level of its group may be off by this part of it, up or down, before anything changes there: for a
+  // capacity that is an estimate and is used by nearly all flows, each of which would move all others.
+  void set_slack(std::uint32_t resource, double part) { resources_[resource].slack = part; }
+  Rate capacity(std::uint32_t resource) const { return resources_[resource].capacity; }
+  std::uint32_t resources() const { return static_cast<std::uint32_t>(resources_.size()); }
+  // Removes all resources. REQUIRES: there are no flows.
+  void clear_resources();
+
+  // A flow with rate 0 until the next solve(). `flow`: a number of the caller's, not in use; memory is in
+  // proportion to the highest. `weight`: 1 to kMostWeight. `cap`: its most rate, cut to a multiple of the
+  // weight. REQUIRES: there is a use, and no resource twice.
+  void add(std::uint32_t flow, std::span<const Use> uses, std::uint32_t weight, Rate cap);
+  void remove(std::uint32_t flow);
+  // Its level times its weight.
+  Rate rate(std::uint32_t flow) const { return level(flows_[flow]) * flows_[flow].weight; }
+  Rate level(std::uint32_t flow) const { return level(flows_[flow]); }
+  std::uint32_t bottleneck(std::uint32_t flow) const { return flows_[flow].bottleneck; }
+  // Gives the level of the flows that have their bottleneck there. REQUIRES: there are such.
+  Rate group_level(std::uint32_t resource) const { return resources_[resource].level; }
+
+  // Has anything changed since the last solve()?
+  bool changed() const { return !added_.empty() || !touched_.empty() || !resized_.empty(); }
+  // What it returns is valid until the next call.
+  Changes solve();
+
+  // Rates given out at a resource, in all.
+  Rate load(std::uint32_t resource) const { return resources_[resource].load; }
+  // Flows that solve() has given rates to, over all calls: what it cost.
+  std::uint64_t work() const { return work_; }
+
+ private:
   static Rate level_of(Rate left, Demand demand);
   static Demand demand_of(const Flow& flow, const Entry& entry) {
     return std::uint64_t{entry.share} * flow.weight;
@@ -172,10 +176,13 @@ class MaxMin {
   void meet(std::uint32_t resource);
   void open(std::uint32_t flow);
   void open_group(std::uint32_t resource);
+  bool shift_group(std::uint32_t resource, Rate level);
+  void shift_back(std::uint32_t resource, std::uint32_t count, Rate level);
   void queue_batch();
   // The only flow that is open there, where there is no group; kNone: it's not so.
   std::uint32_t only_open(const Resource& resource) const;
   void enqueue(std::uint32_t resource, Rate level);
+  void cover(std::uint32_t resource, std::uint32_t by);
   void uncover(std::uint32_t resource);
   static Rate full_level(const Resource& resource);
   // When something happens to it. That never gets earlier while flows are given lower levels.
@@ -210,6 +217,7 @@ class MaxMin {
   std::vector<Open> open_;
   std::vector<std::uint32_t> batch_;  // resources that flows were opened at since the last queue_batch()
   std::vector<Key> singles_;          // of these, those of only_open()
+  std::vector<Key> leading_;          // of these, the tightest of each flow
   std::vector<Covered> covered_;
   Queue queue_;            // of resources; keys are no higher than what they stand for
   std::vector<Key> caps_;  // a heap of flows, by their caps, the least first; `next` is the flow

@@ -162,13 +162,79 @@ void MaxMin::open_group(std::uint32_t r) {
   }
 }
 
+// With slack a group gets another level late, and then mostly as a whole. If so, this gives it that level and
+// returns true; nothing is opened. All that has a lower level is settled by then. A lower level makes room
+// elsewhere, a higher one must leave all other links of these flows below full, or with more for their
+// groups. For other resources, flows would get the same rates but for the last digit, by which of two equal
+// bottlenecks has them.
+bool MaxMin::shift_group(std::uint32_t r, Rate level) {
+  Resource& resource = resources_[r];
+  const Rate before = resource.level;
+  const bool rises = level > before;
+  // What is open there rises too, or is held up first; and what is faster would get less.
+  if (rises ? resource.open_demand > 0 : resource.most > Key{level, r + 1}) return false;
+  const std::vector<Member>& members = members_[r];
+  Rate group_load = 0;
+  std::uint32_t done = 0;
+  for (bool fits = true; done < resource.group; ++done) {
+    const Flow& flow = flows_[members[done].flow];
+    if (rises && flow.capped && flow.cap_level <= level) break;
+    for (const Entry& entry : entries(flow)) {
+      const Rate part = part_of(level * flow.weight, entry.share);
+      if (entry.resource == r) {
+        group_load += part;
+        continue;
+      }
+      Resource& other = resources_[entry.resource];
+      other.load += part - part_of(before * flow.weight, entry.share);
+      if (rises) other.most = std::max(other.most, Key{level, r + 1});
+      if (other.group > 0 || other.open_demand > 0) {
+        meet(entry.resource);
+        fits = fits && (!rises || full_level(other) > level);
+      } else {
+        // But for rounding.
+        fits = fits && (!rises || other.capacity - other.load > other.capacity >> (kLevelBits - 4));
+      }
+    }
+    if (fits) continue;
+    shift_back(r, done + 1, level);
+    return false;
+  }
+  if (done < resource.group) {
+    shift_back(r, done, level);
+    return false;
+  }
+  resource.load += group_load - resource.group_load;
+  resource.group_load = group_load;
+  set_level(r, level);
+  work_ += resource.group;
+  return true;
+}
+
+// The first flows of the group have their level as before, on its other links, instead of this.
+void MaxMin::shift_back(std::uint32_t r, std::uint32_t count, Rate level) {
+  const Rate before = resources_[r].level;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Flow& flow = flows_[members_[r][i].flow];
+    for (const Entry& entry : entries(flow)) {
+      if (entry.resource == r) continue;
+      resources_[entry.resource].load +=
+          part_of(before * flow.weight, entry.share) - part_of(level * flow.weight, entry.share);
+    }
+  }
+}
+
 // Each that flows were opened at may be full at a lower level now, or have room for its group. Of those where
 // a flow alone is open only the tightest can be its bottleneck. It covers the others: they wait outside of
-// the queue until it turns out to be full at a higher level.
+// the queue until it turns out to be full at a higher level. Where a whole group is opened, most of its flows
+// get their rates together again, before any of them is held up alone; so the first of these covers the
+// others.
 void MaxMin::queue_batch() {
   singles_.clear();
+  leading_.clear();
   for (const std::uint32_t r : batch_) {
     const Resource& resource = resources_[r];
+    if (resource.open_demand == 0 && resource.group == 0) continue;
     const Rate full = full_level(resource);
     if (resource.open_demand == 0 && full == resource.level) continue;
     const std::uint32_t only = only_open(resource);
@@ -185,12 +251,19 @@ void MaxMin::queue_batch() {
     const std::uint32_t r = key.next - 1;
     const Key tightest = tightest_[only_open(resources_[r])];
     if (tightest == key) {
-      enqueue(r, key.level);
-      continue;
+      leading_.push_back(key);
+    } else {
+      cover(r, tightest.next - 1);
     }
-    Resource& cover = resources_[tightest.next - 1];
-    covered_.push_back({r, cover.first_covered});
-    cover.first_covered = static_cast<std::uint32_t>(covered_.size() - 1);
+  }
+  constexpr std::size_t kMany = 8;
+  const Key first = leading_.size() < kMany ? Key() : std::ranges::min(leading_);
+  for (const Key& key : leading_) {
+    if (first.next == 0 || key == first) {
+      enqueue(key.next - 1, key.level);
+    } else {
+      cover(key.next - 1, first.next - 1);
+    }
   }
   batch_.clear();
   ++batch_number_;
@@ -208,6 +281,11 @@ void MaxMin::enqueue(std::uint32_t r, Rate level) {
   const std::uint32_t at = places_[r];
   if (at != Queue::kOut && queue_.key(at) <= key) return;
   queue_.set(r, key, place());
+}
+
+void MaxMin::cover(std::uint32_t r, std::uint32_t by) {
+  covered_.push_back({r, resources_[by].first_covered});
+  resources_[by].first_covered = static_cast<std::uint32_t>(covered_.size() - 1);
 }
 
 void MaxMin::uncover(std::uint32_t r) {
@@ -233,7 +311,10 @@ Rate MaxMin::full_level(const Resource& resource) {
 void MaxMin::visit(Key key) {
   const std::uint32_t r = key.next - 1;
   const Resource& resource = resources_[r];
-  if (resource.open_demand == 0 && resource.group == 0) return queue_.erase(r, place());
+  if (resource.open_demand == 0 && resource.group == 0) {
+    queue_.erase(r, place());
+    return uncover(r);
+  }
   const Rate full = full_level(resource);
   const Rate next = next_level(resource, full);
   if (next != key.level) {
@@ -244,13 +325,16 @@ void MaxMin::visit(Key key) {
   queue_.erase(r, place());
   if (resource.group > 0 && full != resource.level) {
     // Its group rises above, or stays below, the level it had.
-    open_group(r);
-    return queue_batch();
+    if (resource.slack == 0 || !shift_group(r, full)) {
+      open_group(r);
+    } else if (resource.open_demand > 0) {
+      freeze(r, full);
+    }
+  } else if (resource.open_demand > 0 && !open_faster(r, {full, r + 1})) {
+    freeze(r, full);
   }
-  if (resource.open_demand == 0) return;
-  if (!open_faster(r, {full, r + 1})) return freeze(r, full);
   uncover(r);
-  queue_batch();
+  if (!batch_.empty()) queue_batch();
 }
 
 // Opens the flows that have got their rates later than this. False: there are none.

@@ -134,9 +134,9 @@ bool DetourBalance::carry_all(std::span<const DetourPair> pairs) {
   return carry_detours(pairs);
 }
 
-DetourBalance::Loads DetourBalance::loads(std::span<const DetourPair> pairs) {
-  begin(pairs, false);
-  Loads loads;
+const DetourBalance::Loads& DetourBalance::loads(std::span<const DetourPair> pairs) {
+  kept_ = ways_.prepare(pairs);
+  begin(pairs);
   double all = 0;
   for (const DetourPair& pair : pairs) all += pair.offered;
   constexpr double kRounding = 1e-12;  // what differences of sums leave
@@ -147,10 +147,10 @@ DetourBalance::Loads DetourBalance::loads(std::span<const DetourPair> pairs) {
   };
   load_.on.assign(capacity_.size(), 0);
   carry_direct(pairs);
-  take(loads.direct);
+  take(loads_.direct);
   carry_detours(pairs);
-  take(loads.detoured);
-  return loads;
+  take(loads_.detoured);
+  return loads_;
 }
 
 // ---- Prices ----
@@ -218,18 +218,29 @@ void DetourBalance::price_pairs(std::span<const DetourPair> pairs) {
 
 // ---- Rounds ----
 
-void DetourBalance::begin(std::span<const DetourPair> pairs, bool narrow) {
-  for (std::vector<std::uint32_t>& numbers : pairs_to_) numbers.clear();
+void DetourBalance::begin(std::span<const DetourPair> pairs) {
   near_.clear();
-  for (std::uint32_t i = 0; i < pairs.size(); ++i) {
-    pairs_to_[pairs[i].to].push_back(i);
-    near_.push_back(near(pairs[i].from, pairs[i].to));
-  }
-  kept_ = ways_.prepare(pairs, narrow);
+  for (const DetourPair& pair : pairs) near_.push_back(near(pair.from, pair.to));
+  if (kept_) return;
+  for (std::vector<std::uint32_t>& numbers : pairs_to_) numbers.clear();
+  for (std::uint32_t i = 0; i < pairs.size(); ++i) pairs_to_[pairs[i].to].push_back(i);
 }
 
 void DetourBalance::balance(std::span<Pair> pairs, std::uint32_t rounds, double largest_step) {
-  begin(pairs, true);
+  kept_ = ways_.prepare_moving(pairs);
+  if (!kept_) {
+    begin(pairs);
+    return find_shares(pairs, rounds, largest_step);
+  }
+  moving_.clear();
+  for (const std::uint32_t i : ways_.moving()) moving_.push_back(pairs[i]);
+  if (moving_.empty()) return;
+  begin(moving_);
+  find_shares(moving_, rounds, largest_step);
+  for (std::size_t i = 0; i < moving_.size(); ++i) pairs[ways_.moving()[i]].detoured = moving_[i].detoured;
+}
+
+void DetourBalance::find_shares(std::span<Pair> pairs, std::uint32_t rounds, double largest_step) {
   // Shares move in proportion to the gap between loads, at a pace of each pair's own: slower where it has
   // gone too far, else ever faster.
   constexpr double kPace = 0.25, kSlower = 0.5, kFaster = 1.3, kLeastPace = 0.05;

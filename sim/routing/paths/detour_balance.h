@@ -97,15 +97,16 @@ class DetourBalance {
   struct Loads {
     std::vector<double> direct, detoured;
   };
-  Loads loads(std::span<const Pair> pairs);
+  // Valid until the next call.
+  const Loads& loads(std::span<const Pair> pairs);
   // The part of a pair's detours that are none, as they would lead by a switch of its hosts' own.
   double near(std::uint32_t from, std::uint32_t to) const { return areas_.near(from, to); }
 
  private:
   bool carry_all(std::span<const Pair> pairs);
   bool carry_detours(std::span<const Pair> pairs);
-  // `narrow`: loads that fit anyway needn't be known.
-  void begin(std::span<const Pair> pairs, bool narrow);
+  void begin(std::span<const Pair> pairs);
+  void find_shares(std::span<Pair> pairs, std::uint32_t rounds, double largest_step);
   void carry_direct(std::span<const Pair> pairs);
   void carry_direct(std::span<const Pair> pairs, std::uint32_t to);
   void carry_last(std::span<const Pair> pairs, std::uint32_t to);
@@ -122,10 +123,12 @@ class DetourBalance {
   DetourWays ways_;
   // These are for the pairs at hand only.
   bool kept_ = false;                                 // do ways_ have theirs?
-  std::vector<std::vector<std::uint32_t>> pairs_to_;  // their numbers, by group
+  std::vector<std::vector<std::uint32_t>> pairs_to_;  // their numbers, by group, if ways_ haven't
   std::vector<double> near_;                          // odds of detours that are none
   std::vector<double> sent_, minus_;                  // by key: by detours; less those that are none
   Carried load_;
+  Loads loads_;
+  std::vector<Pair> moving_;
   std::vector<double> price_;       // by channel
   std::vector<double> first_cost_;  // by key: of the first legs of the mean detour
   DetourCosts costs_;

@@ -1,12 +1,11 @@
 #include "sim/routing/paths/detour_ways.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft::routing {
 
-// Worth it where the ways of those that send and receive are shorter than all legs; those of the first group
-// stand for all. So the choice follows from the pairs alone.
-bool DetourWays::is_worth_it(std::span<const DetourPair> pairs) {
+void DetourWays::find_keys(std::span<const DetourPair> pairs) {
   senders_.clear();
   receivers_.clear();
   for (const DetourPair& pair : pairs) {
@@ -17,6 +16,11 @@ bool DetourWays::is_worth_it(std::span<const DetourPair> pairs) {
     std::ranges::sort(*groups);
     groups->erase(std::unique(groups->begin(), groups->end()), groups->end());
   }
+}
+
+// Worth it where the ways of those that send and receive are shorter than all legs; those of the first group
+// stand for all. So the choice follows from the pairs alone.
+bool DetourWays::is_worth_it(std::span<const DetourPair> pairs) {
   constexpr std::size_t kMostParts = 1 << 24;
   if (parts_.size() > kMostParts || first_ways_.empty()) {
     parts_.clear();
@@ -26,6 +30,7 @@ bool DetourWays::is_worth_it(std::span<const DetourPair> pairs) {
     pair_ways_.clear();
   }
   if (pairs.empty()) return false;
+  find_keys(pairs);
   find_first(0, false);
   find_last(0, false);
   return senders_.size() * (first_ways_[0].end - first_ways_[0].begin) +
@@ -33,16 +38,24 @@ bool DetourWays::is_worth_it(std::span<const DetourPair> pairs) {
          legs_.steps();
 }
 
-bool DetourWays::prepare(std::span<const DetourPair> pairs, bool narrow) {
+bool DetourWays::prepare(std::span<const DetourPair> pairs) {
   if (!is_worth_it(pairs)) return false;
-  find_ways(pairs);
-  select_ways(pairs, narrow);
+  narrow_ = false;
+  find_pairs(pairs);
+  find_legs();
   return true;
 }
 
-void DetourWays::find_ways(std::span<const DetourPair> pairs) {
-  for (const std::uint32_t k : senders_) find_first(k / 2, k % 2 != 0);
-  for (const std::uint32_t k : receivers_) find_last(k / 2, k % 2 != 0);
+bool DetourWays::prepare_moving(std::span<const DetourPair> pairs) {
+  if (!is_worth_it(pairs)) return false;
+  narrow_ = true;
+  find_pairs(pairs);
+  find_moving(pairs);
+  select_ways();
+  return true;
+}
+
+void DetourWays::find_pairs(std::span<const DetourPair> pairs) {
   ways_of_.clear();
   for (const DetourPair& pair : pairs) {
     const auto [place, fresh] = number_of_.try_emplace(std::uint64_t{pair.from} << 32 | pair.to,
@@ -50,6 +63,11 @@ void DetourWays::find_ways(std::span<const DetourPair> pairs) {
     if (fresh) find_pair(pair, pair_ways_.emplace_back());
     ways_of_.push_back(place->second);
   }
+}
+
+void DetourWays::find_legs() {
+  for (const std::uint32_t k : senders_) find_first(k / 2, k % 2 != 0);
+  for (const std::uint32_t k : receivers_) find_last(k / 2, k % 2 != 0);
 }
 
 void DetourWays::find_first(std::uint32_t source, bool within) {
@@ -118,69 +136,111 @@ DetourWays::Ways DetourWays::take_ways() {
 
 // ---- Those of the pairs at hand ----
 
-// What of them counts now: all, or only channels that some shares could fill, as others never cost anything.
-void DetourWays::select_ways(std::span<const DetourPair> pairs, bool narrow) {
-  counted_.assign(legs_.between().begin(), legs_.between().end());
-  if (narrow) {
-    const std::vector<double> most = most_load(pairs);
-    constexpr double kRounding = 1e-9;
-    std::erase_if(counted_, [&](std::uint32_t c) { return most[c] <= capacity_[c] * (1 - kRounding); });
-  }
-  is_counted_.assign(capacity_.size(), false);
-  for (const std::uint32_t c : counted_) is_counted_[c] = true;
-  counted_parts_.clear();
-  const auto select = [&](const Ways& ways) {
-    Ways counted{.begin = counted_parts_.size(), .end = 0, .lost = ways.lost, .known = true};
-    for (std::size_t i = ways.begin; i < ways.end; ++i) {
-      if (is_counted_[parts_[i].channel]) counted_parts_.push_back(parts_[i]);
+// A share grows only where something waits on direct ways. At first that is where these alone fill a channel;
+// what such pairs could send by detours may fill more of them, and so on. All other pairs stay with direct
+// ways and cross none of these channels, so that rounds come out the same to the bit without them.
+void DetourWays::find_moving(std::span<const DetourPair> pairs) {
+  most_.assign(capacity_.size(), 0);
+  for (std::size_t i = 0; i < pairs.size(); ++i) add_most(pair_ways_[ways_of_[i]].direct, pairs[i].offered);
+  sent_.assign(2 * groups_.size(), 0);
+  received_.assign(2 * groups_.size(), 0);
+  is_moving_.assign(pairs.size(), false);
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const DetourPair& pair = pairs[i];
+      if (is_moving_[i] || (pair.detoured == 0 && !could_wait(pair_ways_[ways_of_[i]].direct))) continue;
+      is_moving_[i] = more = true;
+      sent_[areas_.sender_of(pair)] += pair.offered;
+      received_[areas_.receiver_of(pair)] += pair.offered;
     }
-    counted.end = counted_parts_.size();
-    return counted;
-  };
+    for (const std::uint32_t key : senders_) {
+      const double sent = std::exchange(sent_[key], 0.0);
+      if (sent == 0) continue;
+      find_first(key / 2, key % 2 != 0);
+      add_most(first_ways_[key], sent);
+    }
+    for (const std::uint32_t key : receivers_) {
+      const double received = std::exchange(received_[key], 0.0);
+      if (received == 0) continue;
+      find_last(key / 2, key % 2 != 0);
+      add_most(last_ways_[key], received);
+    }
+  }
+  moving_.clear();
+  moved_.clear();
+  for (std::uint32_t i = 0; i < pairs.size(); ++i) {
+    if (!is_moving_[i]) continue;
+    ways_of_[moving_.size()] = ways_of_[i];
+    moving_.push_back(i);
+    moved_.push_back(pairs[i]);
+  }
+  ways_of_.resize(moving_.size());
+  find_keys(moved_);
+}
+
+// Whether something could wait on a pair's direct ways.
+bool DetourWays::could_wait(const Ways& direct) const {
+  if (direct.lost > 0) return true;
+  for (std::size_t i = direct.begin; i < direct.end; ++i) {
+    if (could_fill(parts_[i].channel)) return true;
+  }
+  return false;
+}
+
+void DetourWays::add_most(const Ways& ways, double amount) {
+  for (std::size_t i = ways.begin; i < ways.end; ++i) most_[parts_[i].channel] += amount * parts_[i].share;
+}
+
+// Only channels that some shares could fill count, as others never cost anything.
+void DetourWays::select_ways() {
+  find_legs();
+  counted_.clear();
+  is_counted_.assign(capacity_.size(), false);
+  for (const std::uint32_t c : moving_.empty() ? std::span<const std::uint32_t>() : legs_.between()) {
+    if (!could_fill(c)) continue;
+    counted_.push_back(c);
+    is_counted_[c] = true;
+  }
+  counted_parts_.clear();
   counted_first_.resize(2 * groups_.size());
   counted_last_.resize(2 * groups_.size());
   counted_pairs_.clear();
-  for (const std::uint32_t group : senders_) counted_first_[group] = select(first_ways_[group]);
-  for (const std::uint32_t group : receivers_) counted_last_[group] = select(last_ways_[group]);
+  for (const std::uint32_t key : senders_) counted_first_[key] = select(first_ways_[key]);
+  for (const std::uint32_t key : receivers_) counted_last_[key] = select(last_ways_[key]);
   for (const std::uint32_t i : ways_of_) {
     const Ways direct = select(pair_ways_[i].direct), none = select(pair_ways_[i].none);
     counted_pairs_.push_back({direct, none});
   }
 }
 
-// If all went by detours and straight too.
-std::vector<double> DetourWays::most_load(std::span<const DetourPair> pairs) const {
-  std::vector<double> most(capacity_.size()), sent(2 * groups_.size()), received(2 * groups_.size());
-  const auto add = [&](const Ways& ways, double amount) {
-    for (std::size_t i = ways.begin; i < ways.end; ++i) most[parts_[i].channel] += amount * parts_[i].share;
-  };
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    add(pair_ways_[ways_of_[i]].direct, pairs[i].offered);
-    sent[areas_.sender_of(pairs[i])] += pairs[i].offered;
-    received[areas_.receiver_of(pairs[i])] += pairs[i].offered;
+// What of them is on channels that count.
+DetourWays::Ways DetourWays::select(const Ways& ways) {
+  Ways counted{.begin = counted_parts_.size(), .end = 0, .lost = ways.lost, .known = true};
+  for (std::size_t i = ways.begin; i < ways.end; ++i) {
+    if (is_counted_[parts_[i].channel]) counted_parts_.push_back(parts_[i]);
   }
-  for (const std::uint32_t group : senders_) add(first_ways_[group], sent[group]);
-  for (const std::uint32_t group : receivers_) add(last_ways_[group], received[group]);
-  return most;
+  counted.end = counted_parts_.size();
+  return counted;
 }
 
 void DetourWays::add_load(const Ways& ways, double amount, std::vector<double>& load) const {
-  for (std::size_t i = ways.begin; i < ways.end; ++i) {
-    load[counted_parts_[i].channel] += amount * counted_parts_[i].share;
-  }
+  for (const Part& part : parts(ways)) load[part.channel] += amount * part.share;
 }
 
 void DetourWays::carry_direct(std::span<const DetourPair> pairs, std::span<const double> near,
                               std::vector<double>& load) const {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const DetourPair& pair = pairs[i];
-    add_load(counted_pairs_[i].direct, pair.offered * (1 - pair.detoured * (1 - near[i])), load);
+    add_load(pair_ways(i).direct, pair.offered * (1 - pair.detoured * (1 - near[i])), load);
   }
 }
 
 bool DetourWays::carry_detours(std::span<const DetourPair> pairs, std::vector<double>& load) {
-  sent_.assign(2 * groups_.size(), 0);
-  received_.assign(2 * groups_.size(), 0);
+  sent_.resize(2 * groups_.size());
+  received_.resize(2 * groups_.size());
+  for (const std::uint32_t key : senders_) sent_[key] = 0;
+  for (const std::uint32_t key : receivers_) received_[key] = 0;
   bool any = false;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const double detoured = pairs[i].offered * pairs[i].detoured;
@@ -188,22 +248,20 @@ bool DetourWays::carry_detours(std::span<const DetourPair> pairs, std::vector<do
     if (detoured == 0) continue;
     sent_[areas_.sender_of(pairs[i])] += detoured;
     received_[areas_.receiver_of(pairs[i])] += detoured;
-    add_load(counted_pairs_[i].none, -detoured, load);
+    add_load(pair_ways(i).none, -detoured, load);
   }
-  for (const std::uint32_t group : senders_) {
-    if (sent_[group] > 0) add_load(counted_first_[group], sent_[group], load);
+  for (const std::uint32_t key : senders_) {
+    if (sent_[key] > 0) add_load(first_ways(key), sent_[key], load);
   }
-  for (const std::uint32_t group : receivers_) {
-    if (received_[group] > 0) add_load(counted_last_[group], received_[group], load);
+  for (const std::uint32_t key : receivers_) {
+    if (received_[key] > 0) add_load(last_ways(key), received_[key], load);
   }
   return any;
 }
 
 double DetourWays::price_of(const Ways& ways, std::span<const double> prices) const {
   double sum = ways.lost > 0 ? ways.lost * DetourLegs::kNoWay : 0;
-  for (std::size_t i = ways.begin; i < ways.end; ++i) {
-    sum += prices[counted_parts_[i].channel] * counted_parts_[i].share;
-  }
+  for (const Part& part : parts(ways)) sum += prices[part.channel] * part.share;
   return sum;
 }
 
@@ -211,18 +269,20 @@ void DetourWays::price_pairs(std::span<const DetourPair> pairs, std::span<const 
                              std::span<const double> prices, DetourCosts& costs) {
   costs.direct.assign(pairs.size(), 0);
   costs.detour.assign(pairs.size(), 0);
-  first_cost_.assign(2 * groups_.size(), -1);
-  last_cost_.assign(2 * groups_.size(), -1);
+  first_cost_.resize(2 * groups_.size());
+  last_cost_.resize(2 * groups_.size());
+  for (const std::uint32_t key : senders_) first_cost_[key] = -1;
+  for (const std::uint32_t key : receivers_) last_cost_[key] = -1;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const DetourPair& pair = pairs[i];
-    const PairWays& ways = counted_pairs_[i];
+    const PairWays& ways = pair_ways(i);
     costs.direct[i] = (1 - near[i]) * price_of(ways.direct, prices);
     // Where nothing waits on direct ways, all go there, whatever detours cost.
     if (costs.direct[i] <= 0) continue;
     double& first = first_cost_[areas_.sender_of(pair)];
     double& last = last_cost_[areas_.receiver_of(pair)];
-    if (first < 0) first = price_of(counted_first_[areas_.sender_of(pair)], prices);
-    if (last < 0) last = price_of(counted_last_[areas_.receiver_of(pair)], prices);
+    if (first < 0) first = price_of(first_ways(areas_.sender_of(pair)), prices);
+    if (last < 0) last = price_of(last_ways(areas_.receiver_of(pair)), prices);
     costs.detour[i] = first + last - price_of(ways.none, prices);
   }
 }

@@ -28,11 +28,17 @@ class DetourWays {
              const std::vector<double>& capacity)
       : groups_(groups), areas_(areas), legs_(legs), capacity_(capacity) {}
 
-  // Finds the ways of these pairs, unless all legs are no longer than they are: then false. `narrow`: loads
-  // that fit anyway needn't be known. All below is of the same pairs.
-  bool prepare(std::span<const DetourPair> pairs, bool narrow);
+  // Finds the ways of these pairs, unless all legs are no longer than they are: then false. All below is of
+  // the same pairs.
+  bool prepare(std::span<const DetourPair> pairs);
+  // As prepare(), for finding shares: of these pairs only those are at hand from then on that could have any
+  // but 0 (moving()), and of channels only those that could fill. All below is of these pairs, in their
+  // order.
+  bool prepare_moving(std::span<const DetourPair> pairs);
+  // Numbers in what was given, ascending.
+  std::span<const std::uint32_t> moving() const { return moving_; }
   // Channels whose loads are to be known.
-  std::span<const std::uint32_t> counted() const { return counted_; }
+  std::span<const std::uint32_t> counted() const { return narrow_ ? counted_ : legs_.between(); }
 
   // Adds to the loads of these channels. `near`: by pair, odds of detours that are none.
   void carry_direct(std::span<const DetourPair> pairs, std::span<const double> near,
@@ -58,15 +64,32 @@ class DetourWays {
     Ways direct, none;  // none: of detours by hosts near the other end, which aren't any
   };
 
+  void find_keys(std::span<const DetourPair> pairs);
   bool is_worth_it(std::span<const DetourPair> pairs);
-  void find_ways(std::span<const DetourPair> pairs);
+  void find_pairs(std::span<const DetourPair> pairs);
+  void find_legs();
   void find_first(std::uint32_t source, bool within);
   void find_last(std::uint32_t destination, bool within);
   void find_pair(const DetourPair& pair, PairWays& ways);
   void begin_way();
   Ways take_ways();
-  void select_ways(std::span<const DetourPair> pairs, bool narrow);
-  std::vector<double> most_load(std::span<const DetourPair> pairs) const;
+  void find_moving(std::span<const DetourPair> pairs);
+  bool could_wait(const Ways& direct) const;
+  bool could_fill(std::uint32_t channel) const {
+    constexpr double kRounding = 1e-9;
+    return most_[channel] > capacity_[channel] * (1 - kRounding);
+  }
+  void add_most(const Ways& ways, double amount);
+  void select_ways();
+  Ways select(const Ways& ways);
+  const Ways& first_ways(std::uint32_t key) const { return (narrow_ ? counted_first_ : first_ways_)[key]; }
+  const Ways& last_ways(std::uint32_t key) const { return (narrow_ ? counted_last_ : last_ways_)[key]; }
+  const PairWays& pair_ways(std::size_t pair) const {
+    return narrow_ ? counted_pairs_[pair] : pair_ways_[ways_of_[pair]];
+  }
+  std::span<const Part> parts(const Ways& ways) const {
+    return std::span(narrow_ ? counted_parts_ : parts_).subspan(ways.begin, ways.end - ways.begin);
+  }
   void add_load(const Ways& ways, double amount, std::vector<double>& load) const;
   double price_of(const Ways& ways, std::span<const double> prices) const;
 
@@ -82,8 +105,12 @@ class DetourWays {
   // These are for the pairs at hand only.
   std::vector<std::uint32_t> senders_, receivers_;  // keys, ascending
   std::vector<std::uint32_t> ways_of_;              // by pair: in pair_ways_
-  std::vector<std::uint32_t> counted_;
-  std::vector<char> is_counted_;                    // by channel
+  // The next are for prepare_moving() only.
+  bool narrow_ = false;
+  std::vector<std::uint32_t> moving_, counted_;
+  std::vector<DetourPair> moved_;                   // those of moving_
+  std::vector<char> is_moving_, is_counted_;        // by pair; by channel
+  std::vector<double> most_;                        // by channel: as much as could go there
   std::vector<Part> counted_parts_;                 // on these, of the ways of senders, receivers, pairs:
   std::vector<Ways> counted_first_, counted_last_;  // by key
   std::vector<PairWays> counted_pairs_;             // by pair

@@ -211,6 +211,34 @@ TEST_CASE("only flows that may change are looked at") {
   CHECK(pair.solver.work() == before + 1);
 }
 
+// All flows cross link 0 and one of 24 others each. With link 0 narrow they have their rates there and get
+// others as a group; wider, some are held up on their own links; and in between both happens in turn.
+TEST_CASE("rates are those of progressive filling where a whole group gets another level with each flow") {
+  for (const std::int64_t gbps : {10, 60, 150, 400}) {
+    std::vector<Rate> capacities(25, 10 * kGbps);
+    capacities[0] = gbps * kGbps;
+    Pair pair(capacities);
+    pair.solver.set_slack(0,
+                          1e-30);  // nearly none: it is treated as others with slack, and has its exact level
+    const auto uses = [](std::uint32_t flow) {
+      return std::vector<Use>{{0, kWhole / (1 + flow % 3)}, {1 + flow * 7 % 24}};
+    };
+    for (std::uint32_t flow = 0; flow < 40; ++flow) {
+      pair.add(flow, uses(flow), 1, flow % 11 == 0 ? kGbps : kMostRate);
+    }
+    pair.solver.solve();
+    CHECK(pair.verdict(1e-9, 1e-9) == "");
+    for (std::uint32_t flow = 40; flow < 140; ++flow) {
+      if (flow % 4 < 2) pair.add(flow, uses(flow));
+      if (flow % 4 > 0) pair.remove(pair.nth(flow * 13 % pair.size()));
+      if (flow % 20 == 0) pair.set_capacity(0, (gbps + flow % 3) * kGbps);
+      pair.solver.solve();
+      INFO(gbps << " Gb/s, " << flow);
+      CHECK(pair.verdict(1e-9, 1e-9) == "");
+    }
+  }
+}
+
 // Whether weights, caps, parts of flows and links that change take part.
 enum class Mix { kPlain, kAll };
 

@@ -160,6 +160,32 @@ TEST_CASE(
   }
 }
 
+// The pairs that matter alone have their ways kept, and of them only those take part that something could
+// wait for; beside as good as nothing from everybody to everybody else all legs are followed, for all pairs.
+TEST_CASE("detour balance: shares of few groups are those that the legs of all come to") {
+  for (const char* choice : {"dragonfly:p=2", "slim_fly:q=5"}) {
+    INFO(choice);
+    const Net net(choice);
+    const std::unique_ptr<PathModel> model = net.paths("ugal");
+    const HostGroups groups(net.topology, net.table, false);
+    DetourBalance balance(net.topology, *model, groups,
+                          std::vector<double>(net.topology.channels().size(), 1.0));
+    std::vector<DetourBalance::Pair> few = {{0, 5, 2, 0}, {1, 6, 2, 0}, {20, 21, 0.25, 0}};
+    std::vector<DetourBalance::Pair> all = few;
+    for (std::uint32_t s = 0; s < groups.size(); ++s) {
+      for (std::uint32_t d = 0; d < groups.size(); ++d) {
+        if (s != d) all.push_back({s, d, 1e-12, 0});
+      }
+    }
+    balance.balance(few, 100, 0.25);
+    balance.balance(all, 100, 0.25);
+    for (std::size_t i = 0; i < few.size(); ++i)
+      CHECK(few[i].detoured == Approx(all[i].detoured).margin(0.01));
+    CHECK(few[0].detoured > 0.1);
+    CHECK(few[2].detoured == 0);
+  }
+}
+
 TEST_CASE(
     "detour balance: detours within a group are by its own switches where the policy keeps them there") {
   // A router with two hosts to another of its group of four, at four times the rate of their link. Half of
