@@ -36,7 +36,7 @@ class Engine {
   // Schedules an event by `source`. REQUIRES: time >= now().
   void schedule(Time time, EntityId source, std::uint16_t kind, std::uint32_t payload,
                 std::uint16_t detail = 0) {
-    queue_.push({time.ps(), next_sequence_[source]++, source, payload, kind, detail});
+    queue_.push(time.ps(), next_sequence_[source]++, source, payload, kind, detail);
   }
 
   // Schedules an event by a source that counts its events itself, next to what it touches anyway. REQUIRES:
@@ -44,10 +44,14 @@ class Engine {
   // schedule().
   void schedule_counted(Time time, EntityId source, std::uint32_t sequence, std::uint16_t kind,
                         std::uint32_t payload) {
-    queue_.push({time.ps(), sequence, source, payload, kind, 0});
+    queue_.push(time.ps(), sequence, source, payload, kind, 0);
   }
   // Takes in an event that an entity of another partition has scheduled.
   void insert(const Event& event) { queue_.push(event); }
+  void insert(std::int64_t time_ps, std::uint32_t sequence, EntityId source, std::uint32_t payload,
+              std::uint16_t kind) {
+    queue_.push(time_ps, sequence, source, payload, kind, 0);
+  }
 
   Time now() const { return Time::ps(now_ps_); }
   std::uint64_t seed() const { return seed_; }

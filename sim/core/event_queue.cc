@@ -67,78 +67,133 @@ void sort_few(Event* begin, Event* end) {
 class RadixSort {
  public:
   // Writes the events in order to `sorted`. False, and nothing written, where the numbers don't fit a word.
-  bool sort(const std::vector<Event>& events, std::int64_t start_ps, int time_bits,
-            std::vector<Event>& sorted) {
-    const int source_bits = bits_of_sources(events);
-    const int bits = time_bits + source_bits;
+  // REQUIRES: none is before `start_ps`.
+  bool sort(const EventList& events, std::int64_t start_ps, EventList& sorted) {
+    measure(events, start_ps);
+    const int bits = time_bits_ + source_bits_ + upper_bits_;
     if (bits > kKeyBits || events.size() >> kPlaceBits != 0) return false;
-    if (events.size() < 2048 && bits <= 32) {
-      order<8>(events, start_ps, source_bits, bits);
-    } else {
-      order<11>(events, start_ps, source_bits, bits);
-    }
     sorted.resize(events.size());
-    for (std::size_t i = 0; i < events.size(); ++i) sorted[i] = events[words_[i] & kPlaceMask];
+    switch (passes_for(bits, events.size())) {
+      case 2:
+        place<2>(events, start_ps, bits, sorted);
+        break;
+      case 3:
+        place<3>(events, start_ps, bits, sorted);
+        break;
+      case 4:
+        place<4>(events, start_ps, bits, sorted);
+        break;
+      default:
+        place<kMostPasses>(events, start_ps, bits, sorted);
+    }
     order_equals(sorted);
     return true;
   }
 
  private:
-  static constexpr int kPlaceBits = 20, kKeyBits = 44;
+  static constexpr int kPlaceBits = 20, kKeyBits = 44, kMostPasses = 5, kMostDigitBits = 11;
   static constexpr std::uint64_t kPlaceMask = (std::uint64_t{1} << kPlaceBits) - 1;
   static constexpr EntityId kUpper = EntityId{1} << 31;
 
-  // Sources with the uppermost bit count from there on (Engine::add_counting_entities), all others from 0:
-  // without what lies between they take this bit and as many more as returned, less one.
-  static int bits_of_sources(const std::vector<Event>& events) {
-    EntityId any = 0;
-    for (const Event& event : events) any |= event.source & ~kUpper;
-    return std::bit_width(any) + 1;
+  // Finds which bits tell the events apart. Times are often all multiples of a power of two: those of a
+  // byte's time on the wire. Sources with the uppermost bit count from there on
+  // (Engine::add_counting_entities), all others from 0, so that what lies between is left out.
+  void measure(const EventList& events, std::int64_t start_ps) {
+    std::uint64_t any_time = 0;
+    EntityId any = 0, all = UINT32_MAX;
+    for (const Event& event : events) {
+      any_time |= static_cast<std::uint64_t>(event.time_ps - start_ps);
+      any |= event.source;
+      all &= event.source;
+    }
+    time_shift_ = any_time == 0 ? 0 : std::countr_zero(any_time);
+    time_bits_ = std::bit_width(any_time >> time_shift_);
+    source_bits_ = std::bit_width((any ^ all) & ~kUpper);
+    upper_bits_ = ((any ^ all) & kUpper) != 0 ? 1 : 0;
   }
-  // By digits of so many bits, the lowest first: the fewer events, the smaller digits pay.
-  template <int kDigitBits>
-  void order(const std::vector<Event>& events, std::int64_t start_ps, int source_bits, int bits) {
-    const int passes = (bits + kDigitBits - 1) / kDigitBits;
-    counts_.assign(static_cast<std::size_t>(passes) << kDigitBits, 0);
+  // The number of passes that costs least: the more there are, the smaller the digits, and the fewer counts
+  // that have to be added up.
+  static int passes_for(int bits, std::size_t events) {
+    int best = kMostPasses;
+    std::size_t least = SIZE_MAX;
+    for (int passes = 2; passes <= kMostPasses; ++passes) {
+      const int digit_bits = digit_bits_for(bits, passes);
+      if (digit_bits > kMostDigitBits) continue;
+      const std::size_t cost =
+          static_cast<std::size_t>(passes) * (3 * events + (std::size_t{1} << digit_bits));
+      if (cost < least) {
+        least = cost;
+        best = passes;
+      }
+    }
+    return best;
+  }
+  static int digit_bits_for(int bits, int passes) { return std::max((bits + passes - 1) / passes, 1); }
+
+  // By digits, the lowest first; the last pass puts the events themselves where they belong.
+  template <int kPasses>
+  void place(const EventList& events, std::int64_t start_ps, int bits, EventList& sorted) {
+    const int digit_bits = digit_bits_for(bits, kPasses);
+    const std::size_t digits = std::size_t{1} << digit_bits;
+    const std::uint64_t mask = digits - 1;
+    counts_.assign(kPasses * digits, 0);
     words_.resize(events.size());
     other_.resize(events.size());
+    std::uint32_t* const counts = counts_.data();
+    std::uint64_t* const words = words_.data();
+    const EntityId source_mask = static_cast<EntityId>((std::uint64_t{1} << source_bits_) - 1);
+    const int upper_shift = 31 - source_bits_;
+    const EntityId upper_mask = upper_bits_ != 0 ? kUpper : 0;
+    const int time_shift = time_shift_, key_shift = source_bits_ + upper_bits_;
     for (std::size_t i = 0; i < events.size(); ++i) {
       const Event& event = events[i];
-      const EntityId source = (event.source & ~kUpper) | (event.source >> 31) << (source_bits - 1);
-      const std::uint64_t key = static_cast<std::uint64_t>(event.time_ps - start_ps) << source_bits | source;
-      words_[i] = key << kPlaceBits | i;
-      for (int pass = 0; pass < passes; ++pass) ++counts_[digit<kDigitBits>(key, pass)];
+      const EntityId source = (event.source & source_mask) | (event.source & upper_mask) >> upper_shift;
+      const std::uint64_t time = static_cast<std::uint64_t>(event.time_ps - start_ps) >> time_shift;
+      std::uint64_t key = time << key_shift | source;
+      words[i] = key << kPlaceBits | i;
+      for (int pass = 0; pass < kPasses; ++pass) {
+        ++counts[static_cast<std::size_t>(pass) * digits + (key & mask)];
+        key >>= digit_bits;
+      }
     }
-    for (int pass = 0; pass < passes; ++pass) spread<kDigitBits>(pass);
-  }
-  // Where a digit is counted.
-  template <int kDigitBits>
-  static std::size_t digit(std::uint64_t key, int pass) {
-    constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
-    return static_cast<std::size_t>(pass) * kDigits + (key >> (pass * kDigitBits) & (kDigits - 1));
-  }
-  template <int kDigitBits>
-  void spread(int pass) {
-    std::uint32_t* const counts = counts_.data() + (static_cast<std::size_t>(pass) << kDigitBits);
-    std::uint32_t before = 0;
-    for (std::size_t i = 0; i < std::size_t{1} << kDigitBits; ++i) before += std::exchange(counts[i], before);
-    for (const std::uint64_t word : words_) {
-      other_[counts_[digit<kDigitBits>(word >> kPlaceBits, pass)]++] = word;
+    for (int pass = 0; pass < kPasses; ++pass) {
+      std::uint32_t before = 0;
+      std::uint32_t* const of_pass = counts + static_cast<std::size_t>(pass) * digits;
+      for (std::size_t i = 0; i < digits; ++i) before += std::exchange(of_pass[i], before);
     }
-    words_.swap(other_);
+    const std::uint64_t *from = words, *const end = words + events.size();
+    std::uint64_t* to = other_.data();
+    int shift = kPlaceBits;
+    for (int pass = 0; pass + 1 < kPasses; ++pass, shift += digit_bits) {
+      std::uint32_t* const of_pass = counts + static_cast<std::size_t>(pass) * digits;
+      const std::uint64_t* const last = from + events.size();
+      for (const std::uint64_t* word = from; word != last; ++word)
+        to[of_pass[*word >> shift & mask]++] = *word;
+      from = std::exchange(to, const_cast<std::uint64_t*>(from));
+    }
+    std::uint32_t* const of_pass = counts + static_cast<std::size_t>(kPasses - 1) * digits;
+    const std::uint64_t* const last = from + (end - words);
+    for (const std::uint64_t* word = from; word != last; ++word) {
+      sorted[of_pass[*word >> shift]++] = events[*word & kPlaceMask];
+    }
   }
   // Those of one source and moment, which are few, by their sequence.
-  void order_equals(std::vector<Event>& sorted) const {
-    for (std::size_t i = 1; i < words_.size(); ++i) {
-      if ((words_[i - 1] ^ words_[i]) >> kPlaceBits != 0) [[likely]]
+  static void order_equals(EventList& sorted) {
+    const auto equal = [](const Event& a, const Event& b) {
+      return (static_cast<std::uint64_t>(a.time_ps ^ b.time_ps) | (a.source ^ b.source)) == 0;
+    };
+    Event* const end = sorted.data() + sorted.size();
+    for (Event* event = sorted.data() + 1; event < end; ++event) {
+      if (!equal(event[-1], *event)) [[likely]]
         continue;
-      const std::size_t first = i - 1;
-      while (i < words_.size() && (words_[first] ^ words_[i]) >> kPlaceBits == 0) ++i;
-      sort_few(sorted.data() + first, sorted.data() + i);
+      Event* const first = event - 1;
+      while (event != end && equal(*first, *event)) ++event;
+      sort_few(first, event);
     }
   }
 
-  std::vector<std::uint64_t> words_, other_;
+  int time_shift_ = 0, time_bits_ = 0, source_bits_ = 0, upper_bits_ = 0;
+  std::vector<std::uint64_t, Unwritten<std::uint64_t>> words_, other_;
   std::vector<std::uint32_t> counts_;
 };
 
@@ -148,9 +203,10 @@ thread_local RadixSort radix_sort;
 
 EventQueue::EventQueue(int bucket_shift) : shift_(bucket_shift), buckets_(kBuckets) {}
 
-void EventQueue::push_rare(Event event, std::int64_t bucket) {
-  std::vector<Event>& heap = bucket <= current_ ? late_ : far_;
-  heap.push_back(event);
+void EventQueue::push_rare(std::int64_t time_ps, std::uint32_t sequence, EntityId source,
+                           std::uint32_t payload, std::uint16_t kind, std::uint16_t detail) {
+  EventList& heap = time_ps >> shift_ <= current_ ? late_ : far_;
+  heap.push_back({time_ps, sequence, source, payload, kind, detail});
   std::push_heap(heap.begin(), heap.end(), After());
 }
 
@@ -199,7 +255,7 @@ bool EventQueue::advance() {
       draining_.push_back(event);
     } else {
       const std::size_t to = static_cast<std::size_t>(bucket) & (kBuckets - 1);
-      add(to, event);
+      add(to, event.time_ps, event.sequence, event.source, event.payload, event.kind, event.detail);
     }
   }
   sort_draining();
@@ -217,7 +273,7 @@ void EventQueue::sort_draining() {
     return;
   }
   if (begins_ascending(draining_.data()) && merge_runs<2>(draining_.data(), draining_.data() + size)) return;
-  if (size >= kManyEvents && radix_sort.sort(draining_, current_ << shift_, shift_, scratch_)) {
+  if (size >= kManyEvents && radix_sort.sort(draining_, current_ << shift_, scratch_)) {
     draining_.swap(scratch_);
     return;
   }

@@ -9,12 +9,29 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "sim/core/event.h"
 
 namespace weft::sim {
+
+// Has std::vector leave new elements as they are, for whoever adds them to write once.
+template <typename T>
+struct Unwritten : std::allocator<T> {
+  template <typename U>
+  struct rebind {
+    using other = Unwritten<U>;
+  };
+  template <typename U>
+  void construct(U*) noexcept {}
+  template <typename U, typename... Args>
+  void construct(U* at, Args&&... args) {
+    std::construct_at(at, std::forward<Args>(args)...);
+  }
+};
+using EventList = std::vector<Event, Unwritten<Event>>;
 
 // Not thread-safe: one per partition. Pushing into the past (before the last popped event) is a bug; pushing
 // at the same time is fine and ordered by (source, sequence) among the events not yet popped.
@@ -25,13 +42,19 @@ class EventQueue {
   explicit EventQueue(int bucket_shift = 15);
 
   void push(const Event& event) {
+    push(event.time_ps, event.sequence, event.source, event.payload, event.kind, event.detail);
+  }
+  // The event member by member, so that it stays in registers until it is written where it belongs: one that
+  // has to be put together in memory first, to be copied from there, waits for that.
+  void push(std::int64_t time_ps, std::uint32_t sequence, EntityId source, std::uint32_t payload,
+            std::uint16_t kind, std::uint16_t detail) {
     ++size_;
-    const std::int64_t bucket = event.time_ps >> shift_;
+    const std::int64_t bucket = time_ps >> shift_;
     if (static_cast<std::uint64_t>(bucket - current_ - 1) < kBuckets - 1) [[likely]] {
       const std::size_t slot = static_cast<std::size_t>(bucket) & (kBuckets - 1);
-      add(slot, event);
+      add(slot, time_ps, sequence, source, payload, kind, detail);
     } else {
-      push_rare(event, bucket);
+      push_rare(time_ps, sequence, source, payload, kind, detail);
     }
   }
   // Takes the least event. False if there is none.
@@ -74,29 +97,29 @@ class EventQueue {
  private:
   static constexpr std::int64_t kBuckets = 4096;
 
-  // Member by member, and by value below: an event that has to be put together in memory first, to be copied
-  // from there, waits for that.
-  void add(std::size_t slot, const Event& event) {
-    std::vector<Event>& bucket = buckets_[slot];
+  void add(std::size_t slot, std::int64_t time_ps, std::uint32_t sequence, EntityId source,
+           std::uint32_t payload, std::uint16_t kind, std::uint16_t detail) {
+    EventList& bucket = buckets_[slot];
     if (bucket.empty()) [[unlikely]]
       open(slot);
     Event& added = bucket.emplace_back();
-    added.time_ps = event.time_ps;
-    added.sequence = event.sequence;
-    added.source = event.source;
-    added.payload = event.payload;
-    added.kind = event.kind;
-    added.detail = event.detail;
-    __builtin_prefetch(&bucket.back() + 5, 1);  // of its next events: many buckets fill at once
+    added.time_ps = time_ps;
+    added.sequence = sequence;
+    added.source = source;
+    added.payload = payload;
+    added.kind = kind;
+    added.detail = detail;
+    __builtin_prefetch(&added + 5, 1);  // of its next events: many buckets fill at once
   }
   // The bucket gets its first event.
-  void open(std::size_t slot) {
+  [[gnu::noinline]] void open(std::size_t slot) {
     occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
     if (spare_.empty() || buckets_[slot].capacity() > 0) return;
     buckets_[slot] = std::move(spare_.back());
     spare_.pop_back();
   }
-  void push_rare(Event event, std::int64_t bucket);
+  void push_rare(std::int64_t time_ps, std::uint32_t sequence, EntityId source, std::uint32_t payload,
+                 std::uint16_t kind, std::uint16_t detail);
   const Event* pop_late(std::int64_t limit_ps);
   bool advance();  // makes the next non-empty bucket the one that is drained
   void sort_draining();
@@ -104,17 +127,17 @@ class EventQueue {
   int shift_;
   std::int64_t current_ = -1;  // number of the bucket being drained
   std::uint64_t size_ = 0;
-  std::vector<Event> draining_;  // the current bucket, sorted
+  EventList draining_;           // the current bucket, sorted
   const Event* next_ = nullptr;  // the next of its events
   const Event* end_ = nullptr;
-  std::vector<Event> scratch_;
+  EventList scratch_;
   std::vector<std::uint32_t> counts_;
   // Memory of drained buckets, for the next ones that fill: the few in use stay in the cache.
-  std::vector<std::vector<Event>> spare_;
+  std::vector<EventList> spare_;
   Event popped_late_;
-  std::vector<Event> late_;  // heap: pushed into the current bucket while it is drained
-  std::vector<Event> far_;   // heap: beyond the last bucket
-  std::vector<std::vector<Event>> buckets_;
+  EventList late_;  // heap: pushed into the current bucket while it is drained
+  EventList far_;   // heap: beyond the last bucket
+  std::vector<EventList> buckets_;
   std::array<std::uint64_t, kBuckets / 64> occupied_{};
 };
 

@@ -75,20 +75,32 @@ class Fabric final : private Forwarding {
   }
   // A packet is at a switch, through channel `in`: picks the output and queues it there, or drops it.
   // `foreseen`: what is known of that, or null.
-  void forward(NodeId at, ChannelId in, PacketHandle handle, const Foreseen* foreseen = nullptr) {
+  // `kSimple`: is_simple().
+  template <bool kSimple = false>
+  [[gnu::always_inline]] void forward(NodeId at, ChannelId in, PacketHandle handle,
+                                      const Foreseen* foreseen = nullptr) {
+    ChannelId c = kNoChannel;
     if (foreseen != nullptr && foreseen->channel != kNoChannel) [[likely]] {
-      if (routes_.leaves_traces()) [[unlikely]]
-        routes_.leave_traces(in, handle, foreseen->ahead);
-      enqueue(foreseen->channel, handle, in);
-    } else {
-      const std::uint32_t set = foreseen != nullptr ? foreseen->ahead.set : MinimalWays::kNoSet;
-      const ChannelId c = routes_.output(at, in, handle, set);
-      if (c != kNoChannel) [[likely]] {
-        enqueue(c, handle, in);
-      } else {
-        lose_without_route(in, handle);
+      c = foreseen->channel;
+      if constexpr (!kSimple) {
+        if (routes_.leaves_traces()) routes_.leave_traces(in, handle, foreseen->ahead);
       }
+    } else {
+      c = find_output(at, in, handle, foreseen);
+      if (c == kNoChannel) [[unlikely]]
+        return lose_without_route(in, handle);
     }
+    if (hot_[c].flags != 0) [[unlikely]] {
+      enqueue_special(c, handle, in);
+    } else {
+      fifo_.enqueue<kSimple>(c, handle);
+    }
+  }
+  // Is nothing going on that a hop has to look out for: observers, links that change, policies, queues that
+  // are scheduled or share a buffer, stamps and other records beside packets?
+  bool is_simple() const {
+    return wires_.observer == nullptr && !channels_.links_change && routes_.is_plain() &&
+           channels_.buffers.empty() && !channels_.stamps() && !wires_.pool.keeps_records();
   }
   // The event of a packet at the end of a channel, before it is forwarded or delivered.
   void note_arrival(ChannelId c, PacketHandle handle) {
@@ -118,11 +130,17 @@ class Fabric final : private Forwarding {
   const FabricCounters& counters() const { return wires_.counters; }
 
  private:
-  void enqueue(ChannelId c, PacketHandle handle, ChannelId in) {
+  // Not inlined, because few packets come here that were not foreseen.
+  [[gnu::noinline]] ChannelId find_output(NodeId at, ChannelId in, PacketHandle handle,
+                                          const Foreseen* foreseen) {
+    const std::uint32_t set = foreseen != nullptr ? foreseen->ahead.set : MinimalWays::kNoSet;
+    return routes_.output(at, in, handle, set);
+  }
+  [[gnu::noinline]] void enqueue(ChannelId c, PacketHandle handle, ChannelId in) {
     if (hot_[c].flags != 0) [[unlikely]] {
       enqueue_special(c, handle, in);
     } else {
-      fifo_.enqueue(c, handle);
+      fifo_.enqueue<false>(c, handle);
     }
   }
   // A channel with any ChannelFlag.

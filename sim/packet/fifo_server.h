@@ -16,8 +16,9 @@ class FifoServer {
  public:
   explicit FifoServer(Wires& wires) : wires_(wires), hot_(wires.hot), first_entity_(wires.first_entity) {}
 
-  // A packet joins the queue of a channel without any ChannelFlag.
-  void enqueue(ChannelId c, PacketHandle handle) {
+  // A packet joins the queue of a channel without any ChannelFlag. `kSimple`: Fabric::is_simple().
+  template <bool kSimple>
+  [[gnu::always_inline]] void enqueue(ChannelId c, PacketHandle handle) {
     Channel& channel = hot_[c];
     Packet& packet = wires_.pool[handle];
     const std::int64_t now = wires_.engine.now().ps();
@@ -34,10 +35,11 @@ class FifoServer {
     channel.bytes += bytes;
     const auto sequence = static_cast<std::uint32_t>(channel.packets++);  // one event per packet
     if (departure - now > channel.max_backlog_ps) channel.max_backlog_ps = departure - now;
-    if (wires_.observer != nullptr) [[unlikely]] {
-      wires_.observer->on_enqueue(wires_.engine.now(), c, wires_.sighting(handle), Time::ps(departure));
+    if constexpr (!kSimple) {
+      if (wires_.observer != nullptr) [[unlikely]]
+        wires_.observer->on_enqueue(wires_.engine.now(), c, wires_.sighting(handle), Time::ps(departure));
     }
-    wires_.put_on_wire(channel, {departure + channel.delay_ps, sequence, first_entity_ + c, handle, kHop, 0});
+    wires_.put_on_wire(channel, departure + channel.delay_ps, sequence, first_entity_ + c, handle);
   }
   // Puts a packet in the queue of a channel with flags; `in`: the channel it came through, or kNoChannel.
   void enqueue_special(ChannelId c, PacketHandle handle, ChannelId in);

@@ -39,50 +39,17 @@ class LookAhead {
   LookAhead(const LookAhead&) = delete;
   LookAhead& operator=(const LookAhead&) = delete;
 
-  // Has the engine handle its events before `limit`, and looks ahead of it.
-  template <typename Handle>
+  // Do hosts take packets in at once, and are no records kept beside ACKs?
+  bool is_simple() const { return !takes_time_ && !pool_.acks().kept(); }
+  // Has the engine handle its events before `limit`, and looks ahead of it. `kSimple`: this is_simple(), and
+  // that of the fabric. What only fetches has to be inlined, lambdas too, see above.
+  template <bool kSimple, typename Handle>
   void run_before(Engine& engine, Time limit, std::uint64_t most, const Handle& handle) {
-    const ChannelEnd* const ends = channels_.ends.data();
-    const EntityId first = channels_.first_entity;
-    const bool has_ways = pool_.keeps_records();
-    // What stands beside an ACK is read where it goes to another partition.
-    const bool mails_answers = channels_.partition.parts > 1 && pool_.acks().kept();
-    // Where a host's NIC takes time, a packet's connection is touched when that has passed: kReceive.
-    const bool is_taken_later = takes_time_;
-    const auto far = [this, has_ways](const Event& event) {
-      if (event.kind != kHop && event.kind != kReceive) return;
-      pool_.prefetch(PacketHandle(event.payload));
-      if (has_ways) pool_.prefetch_ways(PacketHandle(event.payload));
-    };
-    const auto middle = [this, ends, first, has_ways, is_taken_later, mails_answers](const Event& event) {
-      if (event.kind == kReceive) return fetch_arrived(PacketHandle(event.payload), has_ways);
-      if (event.kind != kHop) return;
-      const ChannelEnd end = ends[event.source - first];
-      if (end.is_host()) {
-        if (!is_taken_later) fetch_arrived(PacketHandle(event.payload), has_ways);
-      } else {
-        if (has_ways) pool_.telemetry().prefetch_next(PacketHandle(event.payload));
-        if (mails_answers && !pool_[PacketHandle(event.payload)].data()) {
-          pool_.acks().prefetch(PacketHandle(event.payload));
-        }
-        fetch_route(end.node(), PacketHandle(event.payload));
-      }
-    };
-    const auto near = [this, ends, first, is_taken_later](const Event& event) {
-      if (event.kind != kHop) {
-        if (event.kind == kReceive) fetch_state(pool_[PacketHandle(event.payload)]);
-        if (event.kind == kServe) foresee_serve(ChannelId(event.payload));
-        if (event.kind == kFrame) foresee_serve(opposite(ChannelId(event.source - first)));
-        return;
-      }
-      const ChannelEnd end = ends[event.source - first];
-      if (end.is_host()) {
-        if (!is_taken_later) fetch_state(pool_[PacketHandle(event.payload)]);
-      } else {
-        foresee(end.node(), ChannelId(event.source - first), PacketHandle(event.payload));
-      }
-    };
-    engine.run_before(limit, most, handle, far, middle, near);
+    if constexpr (kSimple) {
+      run_simple_before(engine, limit, most, handle);
+    } else {
+      run_any_before(engine, limit, most, handle);
+    }
   }
 
   // What was found out of a packet that is at a switch now; null: nothing. Good until the next event.
@@ -103,6 +70,102 @@ class LookAhead {
     ChannelId out{0};
     PortId in{0};
   };
+
+  template <typename Handle>
+  [[gnu::noinline]] void run_simple_before(Engine& engine, Time limit, std::uint64_t most,
+                                           const Handle& handle) {
+    const ChannelEnd* const ends = channels_.ends.data();
+    const EntityId first = channels_.first_entity;
+    const auto far = [this](const Event& event) __attribute__((always_inline)) {
+      if (event.kind == kHop) [[likely]] {
+        pool_.prefetch(PacketHandle(event.payload));
+      } else if (event.kind == kNicReady) {
+        fetch_nic(NicId(event.payload));
+      }
+    };
+    const auto middle = [ this, ends, first ](const Event& event) __attribute__((always_inline)) {
+      if (event.kind != kHop) [[unlikely]] {
+        if (event.kind == kNicReady) fetch_waiting(NicId(event.payload));
+        return;
+      }
+      const ChannelEnd end = ends[event.source - first];
+      if (end.is_host()) {
+        fetch_flow(pool_[PacketHandle(event.payload)]);
+      } else {
+        channels_.table->prefetch(end.node(), pool_[PacketHandle(event.payload)].destination);
+      }
+    };
+    const auto near = [ this, ends, first ](const Event& event) __attribute__((always_inline)) {
+      if (event.kind != kHop) [[unlikely]] {
+        if (event.kind == kNicReady) fetch_state_of_waiting(NicId(event.payload));
+        return;
+      }
+      const PacketHandle handle{event.payload};
+      const ChannelEnd end = ends[event.source - first];
+      if (end.is_host()) {
+        fetch_state(pool_[handle]);
+        return;
+      }
+      const ChannelId c = routes_.plain(end.node(), pool_[handle]);
+      if (c == kNoChannel) [[unlikely]]
+        return;
+      foresee_plain(handle, c);
+      __builtin_prefetch(&hot_[c], 1);
+    };
+    engine.run_before(limit, most, handle, far, middle, near);
+  }
+
+  template <typename Handle>
+  [[gnu::noinline]] void run_any_before(Engine& engine, Time limit, std::uint64_t most,
+                                        const Handle& handle) {
+    const ChannelEnd* const ends = channels_.ends.data();
+    const EntityId first = channels_.first_entity;
+    const bool has_ways = pool_.keeps_records();
+    // What stands beside an ACK is read where it goes to another partition.
+    const bool mails_answers = channels_.partition.parts > 1 && pool_.acks().kept();
+    // Where a host's NIC takes time, a packet's connection is touched when that has passed: kReceive.
+    const bool is_taken_later = takes_time_;
+    const auto far = [ this, has_ways ](const Event& event) __attribute__((always_inline)) {
+      if (event.kind != kHop && event.kind != kReceive) {
+        if (event.kind == kNicReady) fetch_nic(NicId(event.payload));
+        return;
+      }
+      pool_.prefetch(PacketHandle(event.payload));
+      if (has_ways) pool_.prefetch_ways(PacketHandle(event.payload));
+    };
+    const auto middle = [ this, ends, first, has_ways, is_taken_later, mails_answers ](const Event& event)
+        __attribute__((always_inline)) {
+      if (event.kind == kReceive) return fetch_arrived(PacketHandle(event.payload), has_ways);
+      if (event.kind == kNicReady) return fetch_waiting(NicId(event.payload));
+      if (event.kind != kHop) return;
+      const ChannelEnd end = ends[event.source - first];
+      if (end.is_host()) {
+        if (!is_taken_later) fetch_arrived(PacketHandle(event.payload), has_ways);
+      } else {
+        if (has_ways) pool_.telemetry().prefetch_next(PacketHandle(event.payload));
+        if (mails_answers && !pool_[PacketHandle(event.payload)].data()) {
+          pool_.acks().prefetch(PacketHandle(event.payload));
+        }
+        fetch_route(end.node(), PacketHandle(event.payload));
+      }
+    };
+    const auto near = [this, ends, first, is_taken_later](const Event& event) {
+      if (event.kind != kHop) {
+        if (event.kind == kReceive) fetch_state(pool_[PacketHandle(event.payload)]);
+        if (event.kind == kNicReady) fetch_state_of_waiting(NicId(event.payload));
+        if (event.kind == kServe) foresee_serve(ChannelId(event.payload));
+        if (event.kind == kFrame) foresee_serve(opposite(ChannelId(event.source - first)));
+        return;
+      }
+      const ChannelEnd end = ends[event.source - first];
+      if (end.is_host()) {
+        if (!is_taken_later) fetch_state(pool_[PacketHandle(event.payload)]);
+      } else {
+        foresee(end.node(), ChannelId(event.source - first), PacketHandle(event.payload));
+      }
+    };
+    engine.run_before(limit, most, handle, far, middle, near);
+  }
 
   // Packets at their hosts: the connection that they are for, and then what it names.
   [[gnu::always_inline]] void fetch_arrived(PacketHandle handle, bool has_ways) const {
@@ -127,6 +190,7 @@ class LookAhead {
     } else if (!packet.returned()) [[likely]] {
       const ReceivingSide::Connection& connection = receiving_.connection_of(packet);
       connection.arrivals.prefetch(packet.number);
+      receiving_.prefetch_message(connection);
       __builtin_prefetch(&hot_[connection.reply_channel], 1);
     }
   }
@@ -150,9 +214,20 @@ class LookAhead {
     if (has_ring) __builtin_prefetch(&ring[number & (ring.size() - 1)]);
     if (connection.recovery != nullptr) {
       connection.recovery->prefetch(number);
+      connection.recovery->prefetch(connection.recovery->first_unacked());
+      connection.recovery->prefetch(connection.recovery->next_new());
       if (has_ring) __builtin_prefetch(&ring[connection.recovery->next_new() & (ring.size() - 1)], 1);
     }
     __builtin_prefetch(&hosts_.nics[connection.nic], 1);
+  }
+
+  // A NIC that takes a packet from the next of its connections that wait; that connection; and what it names.
+  [[gnu::always_inline]] void fetch_nic(NicId nic) const { __builtin_prefetch(&hosts_.nics[nic], 1); }
+  [[gnu::always_inline]] void fetch_waiting(NicId nic) const { fetch_sender(hosts_.nics[nic].first_waiting); }
+  [[gnu::always_inline]] void fetch_state_of_waiting(NicId nic) const {
+    const SlotId slot = hosts_.nics[nic].first_waiting;
+    if (slot == kNoSlot || connections_[slot].recovery == nullptr) return;
+    fetch_state_of_sender(slot, connections_[slot].recovery->next_new());
   }
 
   // Packets at a switch: the entry of the table, and the policy with what it will look up first.
@@ -181,10 +256,13 @@ class LookAhead {
     const ChannelId c = routes_.plain(at, pool_[handle]);
     if (c == kNoChannel) [[unlikely]]
       return;
+    foresee_plain(handle, c);
+    fetch_output(c, in);
+  }
+  [[gnu::always_inline]] void foresee_plain(PacketHandle handle, ChannelId c) {
     Foreseen& foreseen = foreseen_[handle % kForeseen];
     foreseen.handle = handle;
     foreseen.channel = c;
-    fetch_output(c, in);
   }
   // Works out the output where policies choose, as far as that can be told ahead, and fetches its queue.
   [[gnu::noinline]] void foresee_asked(NodeId at, ChannelId in, PacketHandle handle) {

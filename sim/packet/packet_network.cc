@@ -146,28 +146,11 @@ class PacketNetwork::Part final : public Network {
   }
 
   void run_before(Time limit, std::uint64_t most) {
-    const ChannelEnd* const ends = channels_.ends.data();
-    const EntityId first = channels_.first_entity;
-    const auto handle = [this, ends, first](const Event& event) {
-      if (event.kind == kHop) [[likely]] {
-        const ChannelId channel{event.source - first};
-        std::uint32_t end = ends[channel].vertex;
-        if (end & kCutBit) [[unlikely]] {
-          if (fabric.lost_on_wire(channel, event)) return;
-          end &= ~kCutBit;
-        }
-        const PacketHandle packet{event.payload};
-        fabric.note_arrival(channel, packet);
-        if (end & kHostBit) {
-          transport.packet_at_host(channel, packet);
-        } else {
-          fabric.forward(NodeId(end), channel, packet, look_ahead.take(packet));
-        }
-        return;
-      }
-      seldom(event);
-    };
-    look_ahead.run_before(engine, limit, most, handle);
+    if (fabric.is_simple() && look_ahead.is_simple()) {
+      run_before_as<true>(limit, most);
+    } else {
+      run_before_as<false>(limit, most);
+    }
   }
 
   // When something happens next, here or by what was sent to others. All before `limit` has happened, as far
@@ -184,6 +167,35 @@ class PacketNetwork::Part final : public Network {
   LookAhead look_ahead;
 
  private:
+  // `kSimple`: no hop needs what most runs have no use for, so that isn't even looked at.
+  template <bool kSimple>
+  void run_before_as(Time limit, std::uint64_t most) {
+    const ChannelEnd* const ends = channels_.ends.data();
+    const EntityId first = channels_.first_entity;
+    const auto handle = [this, ends, first](const Event& event) {
+      if (event.kind == kHop) [[likely]] {
+        const ChannelId channel{event.source - first};
+        std::uint32_t end = ends[channel].vertex;
+        const PacketHandle packet{event.payload};
+        if constexpr (!kSimple) {
+          if (end & kCutBit) [[unlikely]] {
+            if (fabric.lost_on_wire(channel, event)) return;
+            end &= ~kCutBit;
+          }
+          fabric.note_arrival(channel, packet);
+        }
+        if (end & kHostBit) {
+          transport.packet_at_host(channel, packet);
+        } else {
+          fabric.forward<kSimple>(NodeId(end), channel, packet, look_ahead.take(packet));
+        }
+        return;
+      }
+      seldom(event);
+    };
+    look_ahead.run_before<kSimple>(engine, limit, most, handle);
+  }
+
   // All events but hops. Not inlined, so that hops are.
   [[gnu::noinline]] void seldom(const Event& event) {
     if (fabric.observed()) fabric.settle_in_order();

@@ -67,17 +67,19 @@ struct Wires {
         partition(partition_),
         outbox(outbox_) {}
 
-  // Schedules a packet's event at the far end.
-  void put_on_wire(const Channel& channel, const Event& hop) {
+  // Schedules a packet's event at the far end. It takes words, which stay in registers (EventQueue::push).
+  [[gnu::always_inline]] void put_on_wire(const Channel& channel, std::int64_t time_ps,
+                                          std::uint32_t sequence, EntityId source, PacketHandle packet) {
     if (channel.end_partition == partition) [[likely]] {
-      engine.insert(hop);
+      engine.insert(time_ps, sequence, source, packet, kHop);
     } else {
-      mail(channel.end_partition, hop.time_ps, hop.sequence, hop.source, PacketHandle(hop.payload));
+      mail(channel.end_partition, time_ps, sequence, source, packet);
     }
   }
-  // Schedules a packet's event at the end of a channel in another partition. It takes words, which stay in
-  // registers: an event that was just put together in memory, and is read as a whole, makes the processor
-  // wait (EventQueue::add).
+  void put_on_wire(const Channel& channel, const Event& hop) {
+    put_on_wire(channel, hop.time_ps, hop.sequence, hop.source, PacketHandle(hop.payload));
+  }
+  // Schedules a packet's event at the end of a channel in another partition.
   void mail(std::uint32_t to, std::int64_t time_ps, std::uint32_t sequence, EntityId source,
             PacketHandle packet);
   // Draws whether a packet that goes on the wire now will not arrive, and counts it.

@@ -87,14 +87,17 @@ TEST_CASE("a bucket of very many events, of sources that count from zero and fro
   const std::uint32_t size = GENERATE(255u, 256u, 2047u, 2048u, 5000u);
   const std::uint64_t sources = GENERATE(1u, 7u, 5000u, 0x7fffffffu);
   const std::uint64_t moments = GENERATE(1u, 200u, 32'768u);
+  const auto step = GENERATE(1, 160);                // times are multiples of it, within a bucket
+  const std::uint64_t upper = GENERATE(0u, 1u, 2u);  // which sources count from the middle: none, all, some
   EventQueue queue;
   RandomStream random(size, sources);
   std::set<Key> reference;
   constexpr std::int64_t kStart = std::int64_t{5} << 15;
   for (std::uint32_t i = 0; i < size; ++i) {
-    const Event event{.time_ps = kStart + static_cast<std::int64_t>(random.below(moments)),
+    const std::uint64_t from_middle = upper < 2 ? upper : random.below(2);
+    const Event event{.time_ps = kStart + static_cast<std::int64_t>(random.below(moments)) / step * step,
                       .sequence = size - i,
-                      .source = static_cast<EntityId>(random.below(2) << 31 | random.below(sources)),
+                      .source = static_cast<EntityId>(from_middle << 31 | random.below(sources)),
                       .payload = ~(size - i)};
     queue.push(event);
     reference.insert(key_of(event));
