@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <iterator>
 
 namespace weft::results {
 namespace {
@@ -37,6 +39,20 @@ void append_number(std::string& out, Integer value) {
 }
 
 void append_fixed(std::string& out, double value, int digits) {
+  if (const std::optional<std::uint64_t> units = units_of(value, digits)) {
+    char text[24];
+    char* const end = text + sizeof(text);
+    char* begin = end;
+    std::uint64_t rest = *units;
+    for (int i = 0; i < digits; ++i, rest /= 10) *--begin = static_cast<char>('0' + rest % 10);
+    if (digits > 0) *--begin = '.';
+    do {
+      *--begin = static_cast<char>('0' + rest % 10);
+      rest /= 10;
+    } while (rest != 0);
+    out.append(begin, end);
+    return;
+  }
   char text[340];  // the largest double has 309 digits before the point
   out.append(text, std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, digits).ptr);
 }
@@ -51,6 +67,19 @@ void append_ns(std::string& out, std::int64_t ps) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> units_of(double value, int digits) {
+  constexpr double kPowers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+  constexpr double kMost = 1e12, kUnsure = 1.0 / 1024;
+  if (digits < 0 || digits >= std::ssize(kPowers) || std::signbit(value)) return std::nullopt;
+  const double scaled = value * kPowers[digits];
+  if (!(scaled < kMost)) return std::nullopt;
+  // The product is off by less than 2^-13, which only matters where it is about half way between two.
+  const auto below = static_cast<std::uint64_t>(scaled);
+  const double rest = scaled - static_cast<double>(below);
+  if (std::abs(rest - 0.5) < kUnsure) return std::nullopt;
+  return below + (rest > 0.5 ? 1 : 0);
+}
 
 void append_csv(std::string& out, const Field& field) {
   switch (field.kind) {

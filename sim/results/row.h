@@ -77,6 +77,10 @@ class Row {
   std::deque<std::string> kept_;
 };
 
+// The value in units of its last digit, if it has so many behind the point and is rounded as CSV has it;
+// nothing where that takes more than a multiplication to tell, as with negative and very large numbers.
+std::optional<std::uint64_t> units_of(double value, int digits);
+
 // The field as CSV has it; times are in nanoseconds, as to_ns_string() has them.
 void append_csv(std::string& out, const Field& field);
 // All fields with commas between, and a newline.

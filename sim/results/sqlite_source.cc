@@ -94,6 +94,16 @@ void give_as_written(sqlite3_context* to, const Field& field) {
   sqlite3_result_double(to, number);
 }
 
+// As give_as_written(), on a shorter way where there is one: the quotient of two exact numbers is the nearest
+// to what the digits say.
+void give_fixed(sqlite3_context* to, const Field& field) {
+  constexpr double kPowers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+  if (field.real == 0) return sqlite3_result_double(to, 0);
+  const std::optional<std::uint64_t> units = units_of(field.real, field.digits);
+  if (!units || field.digits == 0) return give_as_written(to, field);
+  sqlite3_result_double(to, static_cast<double>(*units) / kPowers[field.digits]);
+}
+
 void give_time(sqlite3_context* to, const Field& field) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;  // whole numbers up to it have a double each
   const std::int64_t ps = field.integer;
@@ -115,7 +125,7 @@ int give_field(sqlite3_vtab_cursor* cursor, sqlite3_context* to, int column) {
       give_natural(to, field.natural);
       break;
     case Field::Kind::kFixed:
-      field.real == 0 ? sqlite3_result_double(to, 0) : give_as_written(to, field);
+      give_fixed(to, field);
       break;
     case Field::Kind::kTime:
       give_time(to, field);

@@ -1,7 +1,9 @@
 #include "sim/results/row.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -26,6 +28,52 @@ TEST_CASE("row: numbers, times and what is not known, as CSV has them") {
   CHECK(csv(Fixed{2.0 / 3}, Fixed{2.0 / 3, 2}, Fixed{0.5, 0}, Fixed{1.5, 0}, Fixed{1e22, 1}) ==
         "before\n0.666667,0.67,0,2,10000000000000000000000.0\n");
   CHECK(csv(NotKnown(), std::optional<int>(), std::optional(Time::ns(1)), "") == "before\n,,1,\n");
+}
+
+TEST_CASE("row: numbers with few digits are rounded as all others, ties and their neighbours too") {
+  const auto expected = [](double value, int digits) {
+    char text[400];
+    std::snprintf(text, sizeof(text), "%.*f", digits, value);
+    return "before\n" + std::string(text) + "\n";
+  };
+  const double zero = 0;
+  for (int digits = 0; digits <= 10; ++digits) {
+    for (const double value : {0.0,
+                               -zero,
+                               0.5,
+                               1.5,
+                               2.5,
+                               0.125,
+                               0.375,
+                               0.0005,
+                               1.0005,
+                               2.675,
+                               1.005,
+                               0.1,
+                               1.0 / 3,
+                               2.0 / 3,
+                               0.999999499999,
+                               0.9999995,
+                               0.99999950001,
+                               1e-9,
+                               123456.7890125,
+                               1e11 + 0.5,
+                               999999999999.5,
+                               1e12,
+                               4e15,
+                               1e22,
+                               -0.25,
+                               -1e-9}) {
+      for (const double near : {value, std::nextafter(value, -1e300), std::nextafter(value, 1e300)}) {
+        CHECK(csv(Fixed{near, digits}) == expected(near, digits));
+      }
+    }
+    for (int i = 0; i < 2000; ++i) {
+      const double value = i * 0.0003125;
+      if (csv(Fixed{value, digits}) != expected(value, digits))
+        FAIL(value << " with " << digits << " digits");
+    }
+  }
 }
 
 TEST_CASE("row: texts are quoted and guarded, and one without a home is kept") {
