@@ -49,7 +49,7 @@ class Bitmap final : public PathSelector {
   std::uint64_t* skipped_;
 };
 
-PathSelectorMaker make(const PlanSetup& plan) {
+PathSelectorMaker make_bitmap(const PlanSetup& plan) {
   return [paths = Rounds::paths(plan.parameters)](const PathSetup& setup) {
     return std::make_unique<Bitmap>(paths, setup);
   };
@@ -65,7 +65,7 @@ Policy bitmap() {
                .source = "the load balancing of that name in htsim's model of Ultra Ethernet transport",
                .parameters = {Rounds::parameter("128")}},
       .make_paths = weighted_paths,
-      .make_path_selectors = make,
+      .make_path_selectors = make_bitmap,
       .fluid = FluidPaths::kAround,
       .rate_news = RateNews::kAtOnce,
       .needs = {.used = Capability::kMark},

@@ -19,7 +19,7 @@ using topologies::NodeKind;
 using topologies::Topology;
 using topologies::Vertex;
 
-[[noreturn]] void refuse(const Topology& topology, const std::string& why) {
+[[noreturn]] void refuse_conga(const Topology& topology, const std::string& why) {
   throw InputError(
       fmt::format("flowlet:choice=congestion is for two tiers, leaves with hosts and spines that "
                   "link them, as in leaf_spine and fat_tree2: in {} {}",
@@ -37,7 +37,7 @@ class Leaves {
       for (const std::uint32_t c : nics) {
         const Vertex end = topology.channels()[c].to;
         if (end == topology.channels()[nics[0]].to && topology.node(end).kind == NodeKind::kSwitch) continue;
-        refuse(topology, topology.node(topology.host(h)).name + " isn't on one switch");
+        refuse_conga(topology, topology.node(topology.host(h)).name + " isn't on one switch");
       }
       std::uint32_t& leaf = leaf_of_[topology.node(topology.channels()[nics[0]].to).index];
       if (leaf == kNone) leaf = leaves_++;
@@ -47,8 +47,9 @@ class Leaves {
       const topologies::Node &a = topology.node(edge.from), &b = topology.node(edge.to);
       if (a.kind == NodeKind::kHost || b.kind == NodeKind::kHost) continue;
       if ((leaf_of_[a.index] == kNone) != (leaf_of_[b.index] == kNone)) continue;
-      refuse(topology, fmt::format("{} is linked to {}, and {}", a.name, b.name,
-                                   leaf_of_[a.index] == kNone ? "neither has hosts" : "both have hosts"));
+      refuse_conga(topology,
+                   fmt::format("{} is linked to {}, and {}", a.name, b.name,
+                               leaf_of_[a.index] == kNone ? "neither has hosts" : "both have hosts"));
     }
   }
   std::uint32_t leaves() const { return leaves_; }
@@ -216,9 +217,9 @@ class Conga final : public SwitchPolicy {
   std::uint64_t flowlets_ = 0;
 };
 
-class Plan final : public SwitchPlan {
+class CongaPlan final : public SwitchPlan {
  public:
-  Plan(const PlanSetup& setup, const CongaSettings& settings)
+  CongaPlan(const PlanSetup& setup, const CongaSettings& settings)
       : topology_(setup.topology), leaves_(setup.topology), settings_(settings) {}
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
     return std::make_unique<Conga>(leaves_, settings_, topology_, switch_index);
@@ -233,7 +234,7 @@ class Plan final : public SwitchPlan {
 }  // namespace
 
 std::unique_ptr<SwitchPlan> make_conga(const PlanSetup& setup, const CongaSettings& settings) {
-  return std::make_unique<Plan>(setup, settings);
+  return std::make_unique<CongaPlan>(setup, settings);
 }
 
 }  // namespace weft::routing

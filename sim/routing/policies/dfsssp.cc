@@ -11,9 +11,9 @@ namespace weft::routing {
 namespace {
 
 // How many ways take each step in the layer that is being cleared of circles, and in the next.
-class Layers {
+class DfssspLayers {
  public:
-  explicit Layers(PairRoutes& routes)
+  explicit DfssspLayers(PairRoutes& routes)
       : routes_(routes),
         graph_(routes.topology()),
         here_(graph_.steps()),
@@ -160,13 +160,13 @@ class Layers {
   bool moved_ = false;
 };
 
-constexpr Dealer kDealer = {"dfsssp",
-                            [](PairRoutes& routes, std::uint32_t) { return Layers(routes).deal(); }};
+constexpr Dealer kDfssspDealer = {
+    "dfsssp", [](PairRoutes& routes, std::uint32_t) { return DfssspLayers(routes).deal(); }};
 
 }  // namespace
 
 Policy dfsssp() {
-  return over_pair_routes<kDealer>(
+  return over_pair_routes<kDfssspDealer>(
       {.name = "dfsssp",
        .summary =
            "Lossless networks of any shape: a shortest path for each pair of switches, spread over links; "

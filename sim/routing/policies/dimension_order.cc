@@ -281,9 +281,9 @@ class DimensionOrder final : public SwitchPolicy {
   std::vector<std::uint16_t> pool_;
 };
 
-class Plan final : public SwitchPlan {
+class DimensionOrderPlan final : public SwitchPlan {
  public:
-  explicit Plan(const PlanSetup& setup)
+  explicit DimensionOrderPlan(const PlanSetup& setup)
       : topology_(setup.topology), dimensions_(setup.topology), places_(setup.topology), seed_(setup.seed) {}
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
     return std::make_unique<DimensionOrder>(dimensions_, places_, topology_, switch_index,
@@ -298,9 +298,9 @@ class Plan final : public SwitchPlan {
 };
 
 // State: twice the dimension that a packet is in, plus one behind the dateline. Always 0 where there is none.
-class Paths final : public PathModel {
+class DimensionOrderPaths final : public PathModel {
  public:
-  explicit Paths(const PlanSetup& setup)
+  explicit DimensionOrderPaths(const PlanSetup& setup)
       : topology_(setup.topology), table_(setup.table), dimensions_(setup.topology) {
     if (dimensions_.any_wraps() && setup.topology.grid().size() > kMostStates / 2) {
       throw InputError(fmt::format(
@@ -355,10 +355,10 @@ Policy dimension_order() {
                          "interconnection networks, IEEE Trans. Computers C-36(5), 1987",
                .parameters = {}},
       .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-        return std::make_unique<Plan>(setup);
+        return std::make_unique<DimensionOrderPlan>(setup);
       },
       .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-        return std::make_unique<Paths>(setup);
+        return std::make_unique<DimensionOrderPaths>(setup);
       },
       .fluid = FluidPaths::kModel,
       .asks = {.single = true, .own_ports = true, .ahead = true, .notes = true},

@@ -18,7 +18,7 @@ enum class Mode : std::uint8_t { kFlowlet, kPerPacket, kFixed };
 
 constexpr std::uint32_t kBands = 8;
 
-struct Settings {
+struct DlbSettings {
   Mode mode = Mode::kFlowlet;
   Time gap, sample, tau, band;
   double load_weight = 0;
@@ -31,7 +31,7 @@ Mode mode_of(const Parameters& parameters) {
   return Mode::kFixed;
 }
 
-Settings settings_of(const Parameters& parameters) {
+DlbSettings dlb_settings_of(const Parameters& parameters) {
   const double weight = parameters.real("load_weight");
   return {.mode = mode_of(parameters),
           .gap = mode_of(parameters) == Mode::kFixed ? Time::max() : parameters.time("gap"),
@@ -43,7 +43,7 @@ Settings settings_of(const Parameters& parameters) {
 
 class Dlb final : public SwitchPolicy {
  public:
-  Dlb(const Settings& settings, const topologies::Topology& topology, std::uint32_t switch_index)
+  Dlb(const DlbSettings& settings, const topologies::Topology& topology, std::uint32_t switch_index)
       : settings_(settings), table_(settings.gap) {
     for (const std::uint32_t c : topology.out_channels(topology.switch_at(switch_index))) {
       ports_.push_back({.load = LoadEstimate(topology.channels()[c].rate, settings.tau)});
@@ -106,7 +106,7 @@ class Dlb final : public SwitchPolicy {
                static_cast<std::uint32_t>(settings_.load_weight * load + (1 - settings_.load_weight) * queue);
   }
 
-  const Settings settings_;
+  const DlbSettings settings_;
   std::vector<Port> ports_;
   FlowletTable table_;
   std::vector<std::uint32_t> best_;
@@ -144,7 +144,7 @@ Policy dlb() {
             policy.order = mode_of(parameters) == Mode::kFixed ? KeepsOrder::kYes : KeepsOrder::kNo;
           },
       .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-        const Settings settings = settings_of(setup.parameters);
+        const DlbSettings settings = dlb_settings_of(setup.parameters);
         return each_switch([settings, &topology = setup.topology](std::uint32_t s, sim::RandomStream) {
           return std::make_unique<Dlb>(settings, topology, s);
         });

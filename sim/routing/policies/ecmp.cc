@@ -5,7 +5,7 @@
 namespace weft::routing {
 namespace {
 
-void configure(const Parameters& parameters, Policy& policy) {
+void configure_ecmp(const Parameters& parameters, Policy& policy) {
   policy.one_salt = parameters.text("salt") == "none";
   if (policy.one_salt) {
     policy.paths_remark = "switches choose alike, so that flows leave out some of these and load others more";
@@ -23,7 +23,7 @@ Policy ecmp() {
                                    "switches that have as many next links make the same choices, and tiers "
                                    "after the first leave links unused (polarization).",
                                    one_of({"per_switch", "none"})}}},
-          .configure = configure,
+          .configure = configure_ecmp,
           .fluid = FluidPaths::kOne};
 }
 

@@ -12,12 +12,12 @@
 namespace weft::routing {
 namespace {
 
-struct Settings {
+struct FatpathsSettings {
   std::uint32_t layers = 0;
   double rho = 0;
 };
 
-Settings settings_of(const Parameters& parameters) {
+FatpathsSettings fatpaths_settings_of(const Parameters& parameters) {
   return {.layers = parameters.whole("layers"), .rho = parameters.real("rho")};
 }
 
@@ -43,7 +43,7 @@ class Flowlets final : public PathSelector {
   bool begun_ = false;
 };
 
-PathSelectorMaker make_selectors(const PlanSetup& plan) {
+PathSelectorMaker make_fatpaths_selectors(const PlanSetup& plan) {
   const Time gap = plan.parameters.time("gap");
   return [gap](const PathSetup& setup) { return std::make_unique<Flowlets>(gap, setup); };
 }
@@ -107,9 +107,9 @@ class FatPaths final : public SwitchPolicy {
   std::vector<std::uint32_t> ports_;
 };
 
-class Plan final : public SwitchPlan {
+class FatpathsPlan final : public SwitchPlan {
  public:
-  Plan(const PlanSetup& setup, const Settings& settings)
+  FatpathsPlan(const PlanSetup& setup, const FatpathsSettings& settings)
       : seed_(setup.seed), layers_(setup, settings.layers, settings.rho) {}
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
     constexpr std::uint64_t kPurpose = 0x1A7E5A17;
@@ -144,13 +144,13 @@ Policy fatpaths() {
                                "each packet takes another.",
                                from_to("0", "3600s")}}},
       .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-        return std::make_unique<Plan>(setup, settings_of(setup.parameters));
+        return std::make_unique<FatpathsPlan>(setup, fatpaths_settings_of(setup.parameters));
       },
       .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-        const Settings settings = settings_of(setup.parameters);
+        const FatpathsSettings settings = fatpaths_settings_of(setup.parameters);
         return std::make_unique<LayeredPaths>(setup, settings.layers, settings.rho);
       },
-      .make_path_selectors = make_selectors,
+      .make_path_selectors = make_fatpaths_selectors,
       .selectors_want_feedback = false,
       .fluid = FluidPaths::kModel,
       .asks = {.control = false,

@@ -5,14 +5,15 @@
 namespace weft::routing {
 namespace {
 
-struct Settings {
+struct FlowbenderSettings {
   double threshold = 0;
   std::uint32_t rounds = 0;
 };
 
 class FlowBender final : public PathSelector {
  public:
-  FlowBender(const Settings& settings, const PathSetup& setup) : settings_(settings), path_(setup) {}
+  FlowBender(const FlowbenderSettings& settings, const PathSetup& setup)
+      : settings_(settings), path_(setup) {}
 
   Path next(const PathRequest&) override { return {path_.entropy()}; }
   void on_ack(const PathNews& news) override {
@@ -23,13 +24,14 @@ class FlowBender final : public PathSelector {
   void on_timeout(Time now) override { path_.change(now, MarkedPath::kTimeoutRepath); }
 
  private:
-  const Settings settings_;
+  const FlowbenderSettings settings_;
   MarkedPath path_;
 };
 
-PathSelectorMaker make(const PlanSetup& plan) {
+PathSelectorMaker make_flowbender(const PlanSetup& plan) {
   const Parameters& parameters = plan.parameters;
-  const Settings settings{.threshold = parameters.real("threshold"), .rounds = parameters.whole("rounds")};
+  const FlowbenderSettings settings{.threshold = parameters.real("threshold"),
+                                    .rounds = parameters.whole("rounds")};
   return [settings](const PathSetup& setup) { return std::make_unique<FlowBender>(settings, setup); };
 }
 
@@ -49,7 +51,7 @@ Policy flowbender() {
                                "N: congested round trips in a row after which the flow takes another "
                                "path.",
                                from_to("1", "1000000")}}},
-      .make_path_selectors = make,
+      .make_path_selectors = make_flowbender,
       .no_fluid = "by how many packets of a round trip were marked",
       .needs = {.used = Capability::kMark},
       .path_signals = MarkedPath::signals()};

@@ -52,7 +52,7 @@ void check_ways(const PlanSetup& setup) {
                                     kMost));
 }
 
-std::unique_ptr<SwitchPlan> make_plan(const PlanSetup& setup) {
+std::unique_ptr<SwitchPlan> make_flowcut_plan(const PlanSetup& setup) {
   check_ways(setup);
   return std::make_unique<FlowcutPlan>(setup, flowcut_settings(setup.parameters),
                                        deployment(setup.parameters) == Deployment::kIngress);
@@ -63,7 +63,7 @@ PathSelectorMaker make_path_selectors(const PlanSetup& setup) {
   return flowcut_selectors(setup, flowcut_settings(setup.parameters));
 }
 
-void configure(const Parameters& parameters, Policy& policy) {
+void configure_flowcut(const Parameters& parameters, Policy& policy) {
   switch (deployment(parameters)) {
     case Deployment::kAll:
       policy.asks = {
@@ -151,8 +151,8 @@ Policy flowcut() {
                    .source = "T. Bonato et al., Flowcut switching: high-performance adaptive routing with "
                              "in-order delivery guarantees, arXiv 2506.21406",
                    .parameters = parameters()},
-          .configure = configure,
-          .make_plan = make_plan,
+          .configure = configure_flowcut,
+          .make_plan = make_flowcut_plan,
           .no_fluid = "when all packets of a flow have arrived",
           .order = KeepsOrder::kYes};
 }

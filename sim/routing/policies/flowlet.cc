@@ -14,14 +14,14 @@
 namespace weft::routing {
 namespace {
 
-struct Settings {
+struct FlowletSettings {
   Time gap;
   bool least_loaded = false;
 };
 
 class Flowlet final : public SwitchPolicy {
  public:
-  explicit Flowlet(const Settings& settings) : settings_(settings), table_(settings.gap) {}
+  explicit Flowlet(const FlowletSettings& settings) : settings_(settings), table_(settings.gap) {}
 
   Foreseen foresee(const Coming& packet) const override {
     table_.prefetch(packet);
@@ -42,7 +42,7 @@ class Flowlet final : public SwitchPolicy {
   Signals signals() const override { return {{"flowlet", flowlets_}}; }
 
  private:
-  const Settings settings_;
+  const FlowletSettings settings_;
   FlowletTable table_;
   std::uint64_t flowlets_ = 0;
 };
@@ -55,10 +55,11 @@ CongaSettings conga_settings(const Parameters& parameters) {
           .levels = std::uint32_t{1} << bits};
 }
 
-std::unique_ptr<SwitchPlan> make(const PlanSetup& setup) {
+std::unique_ptr<SwitchPlan> make_flowlet(const PlanSetup& setup) {
   const std::string& choice = setup.parameters.text("choice");
   if (choice == "congestion") return make_conga(setup, conga_settings(setup.parameters));
-  const Settings settings{.gap = setup.parameters.time("gap"), .least_loaded = choice == "least_loaded"};
+  const FlowletSettings settings{.gap = setup.parameters.time("gap"),
+                                 .least_loaded = choice == "least_loaded"};
   return each_switch(
       [settings](std::uint32_t, sim::RandomStream) { return std::make_unique<Flowlet>(settings); });
 }
@@ -96,7 +97,7 @@ Policy flowlet() {
                 if (looks_ahead)
                   policy.on_slow_links = "loads stay relative to the rates that links were built with";
               },
-          .make_plan = make,
+          .make_plan = make_flowlet,
           .no_fluid = "at gaps between the packets of a flow",
           .order = KeepsOrder::kNo};
 }

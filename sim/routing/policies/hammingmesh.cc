@@ -126,9 +126,9 @@ class HammingMesh final : public SwitchPolicy {
   std::uint64_t north_ = 0, across_ = 0, into_line_ = 0;  // ports, by bit
 };
 
-class Plan final : public SwitchPlan {
+class HammingmeshPlan final : public SwitchPlan {
  public:
-  explicit Plan(const PlanSetup& setup) : topology_(setup.topology), boards_(setup.topology) {}
+  explicit HammingmeshPlan(const PlanSetup& setup) : topology_(setup.topology), boards_(setup.topology) {}
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
     return std::make_unique<HammingMesh>(boards_, topology_, switch_index);
   }
@@ -139,9 +139,9 @@ class Plan final : public SwitchPlan {
 };
 
 // State: how many lines a packet has entered, which is its virtual channel.
-class Paths final : public PathModel {
+class HammingmeshPaths final : public PathModel {
  public:
-  explicit Paths(const PlanSetup& setup) : table_(setup.table), boards_(setup.topology) {}
+  explicit HammingmeshPaths(const PlanSetup& setup) : table_(setup.table), boards_(setup.topology) {}
   void starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const override {
     starts.push_back({});
   }
@@ -177,10 +177,10 @@ Policy hammingmesh() {
                          "SC 2022",
                .parameters = {}},
       .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-        return std::make_unique<Plan>(setup);
+        return std::make_unique<HammingmeshPlan>(setup);
       },
       .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-        return std::make_unique<Paths>(setup);
+        return std::make_unique<HammingmeshPaths>(setup);
       },
       .fluid = FluidPaths::kModel,
       .asks = {.single = true, .notes = true},

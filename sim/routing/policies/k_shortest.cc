@@ -22,7 +22,7 @@ using topologies::Vertex;
 
 enum class Kind : std::uint8_t { kShortest, kDisjoint };
 
-struct Settings {
+struct KShortestSettings {
   Kind kind = Kind::kShortest;
   std::size_t ways = 0;
   bool per_flow = true;
@@ -30,7 +30,7 @@ struct Settings {
 
 bool is_per_flow(const Parameters& parameters) { return parameters.text("per") == "flow"; }
 
-Settings settings_of(const Parameters& parameters, Kind kind) {
+KShortestSettings k_shortest_settings_of(const Parameters& parameters, Kind kind) {
   return {.kind = kind,
           .ways = static_cast<std::size_t>(parameters.integer("k")),
           .per_flow = is_per_flow(parameters)};
@@ -44,7 +44,7 @@ std::uint32_t most_on_a_way(const Topology& topology) {
 // The ways of all pairs of hosts: for a run's connections, and for who asks without a run.
 class Ways {
  public:
-  Ways(const PlanSetup& setup, const Settings& settings)
+  Ways(const PlanSetup& setup, const KShortestSettings& settings)
       : topology_(setup.topology),
         settings_(settings),
         seed_(setup.seed),
@@ -76,7 +76,7 @@ class Ways {
   }
 
   const Topology& topology_;
-  const Settings settings_;
+  const KShortestSettings settings_;
   const std::uint64_t seed_;
   RouteFinder finder_;
 };
@@ -120,9 +120,9 @@ class NamedWays final : public PathSelector {
   std::size_t turn_ = 0;
 };
 
-class Paths final : public NamedPaths {
+class KShortestPaths final : public NamedPaths {
  public:
-  Paths(const PlanSetup& setup, const Settings& settings) : ways_(setup, settings) {}
+  KShortestPaths(const PlanSetup& setup, const KShortestSettings& settings) : ways_(setup, settings) {}
   void ways(std::uint32_t source, std::uint32_t destination, std::vector<NamedWay>& ways) const override {
     std::vector<ChannelWay> found = ways_.between(source, destination);
     const double share = 1.0 / static_cast<double>(found.size());
@@ -135,15 +135,14 @@ class Paths final : public NamedPaths {
 };
 
 template <Kind kind>
-PathSelectorMaker make_selectors(const PlanSetup& setup) {
-  return [ways = std::make_shared<Ways>(setup, settings_of(setup.parameters, kind))](const PathSetup& path) {
-    return std::make_unique<NamedWays>(*ways, path);
-  };
+PathSelectorMaker make_k_shortest_selectors(const PlanSetup& setup) {
+  return [ways = std::make_shared<Ways>(setup, k_shortest_settings_of(setup.parameters, kind))](
+             const PathSetup& path) { return std::make_unique<NamedWays>(*ways, path); };
 }
 
 template <Kind kind>
-std::unique_ptr<PathModel> make_paths(const PlanSetup& setup) {
-  return std::make_unique<Paths>(setup, settings_of(setup.parameters, kind));
+std::unique_ptr<PathModel> make_k_shortest_paths(const PlanSetup& setup) {
+  return std::make_unique<KShortestPaths>(setup, k_shortest_settings_of(setup.parameters, kind));
 }
 
 template <Kind kind>
@@ -156,8 +155,8 @@ Policy policy(ModuleInfo info) {
               [](const Parameters& parameters, Policy& policy) {
                 policy.order = is_per_flow(parameters) ? KeepsOrder::kYes : KeepsOrder::kNo;
               },
-          .make_paths = make_paths<kind>,
-          .make_path_selectors = make_selectors<kind>,
+          .make_paths = make_k_shortest_paths<kind>,
+          .make_path_selectors = make_k_shortest_selectors<kind>,
           .selectors_want_feedback = false,
           .fluid = FluidPaths::kModel,
           .for_packets = {"per"},

@@ -11,9 +11,9 @@
 namespace weft::routing {
 namespace {
 
-class Layers {
+class LashLayers {
  public:
-  explicit Layers(PairRoutes& routes)
+  explicit LashLayers(PairRoutes& routes)
       : routes_(routes),
         graph_(routes.topology()),
         present_(graph_.steps()),
@@ -96,12 +96,13 @@ class Layers {
   std::vector<std::uint32_t> added_;
 };
 
-constexpr Dealer kDealer = {"lash", [](PairRoutes& routes, std::uint32_t) { return Layers(routes).deal(); }};
+constexpr Dealer kLashDealer = {"lash",
+                                [](PairRoutes& routes, std::uint32_t) { return LashLayers(routes).deal(); }};
 
 }  // namespace
 
 Policy lash() {
-  return over_pair_routes<kDealer>(
+  return over_pair_routes<kLashDealer>(
       {.name = "lash",
        .summary =
            "Lossless networks of any shape: a shortest path for each pair of switches, in the first virtual "

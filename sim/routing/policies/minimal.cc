@@ -29,9 +29,9 @@ class Minimal final : public DetourPolicy {
   const std::uint64_t salt_;
 };
 
-class Plan final : public SwitchPlan {
+class MinimalPlan final : public SwitchPlan {
  public:
-  explicit Plan(const PlanSetup& setup) : routes_(setup), seed_(setup.seed) {}
+  explicit MinimalPlan(const PlanSetup& setup) : routes_(setup), seed_(setup.seed) {}
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
     return std::make_unique<Minimal>(routes_, switch_index, switch_salt(seed_, switch_index));
   }
@@ -43,9 +43,9 @@ class Plan final : public SwitchPlan {
   const std::uint64_t seed_;
 };
 
-class Paths final : public PathModel {
+class MinimalPolicyPaths final : public PathModel {
  public:
-  explicit Paths(const PlanSetup& setup) : topology_(setup.topology), table_(setup.table) {}
+  explicit MinimalPolicyPaths(const PlanSetup& setup) : topology_(setup.topology), table_(setup.table) {}
   void starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const override {
     starts.push_back({});
   }
@@ -88,10 +88,10 @@ Policy minimal() {
                          "Dragonfly topology, ISCA 2008 (MIN)",
                .parameters = {}},
       .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-        return std::make_unique<Plan>(setup);
+        return std::make_unique<MinimalPlan>(setup);
       },
       .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-        return std::make_unique<Paths>(setup);
+        return std::make_unique<MinimalPolicyPaths>(setup);
       },
       .fluid = FluidPaths::kOne,
       .asks = {.single = true, .own_ports = true, .ahead = true, .foresees = true, .notes = true},

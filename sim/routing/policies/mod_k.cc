@@ -15,7 +15,7 @@ using topologies::NodeKind;
 using topologies::Topology;
 using topologies::Vertex;
 
-[[noreturn]] void refuse(const char* policy, const Topology& topology, const std::string& why) {
+[[noreturn]] void refuse_mod_k(const char* policy, const Topology& topology, const std::string& why) {
   throw InputError(
       fmt::format("routing policy {} is for trees, and {} is none: {}", policy, topology.name(), why));
 }
@@ -71,16 +71,17 @@ std::vector<Tier> tiers(const Topology& topology, const char* policy) {
       const topologies::Node& end = topology.node(topology.channels()[c].to);
       if (is_in_node(end)) continue;
       if (std::abs(int{end.tier} - int{node.tier}) != 1) {
-        refuse(policy, topology,
-               fmt::format("{} is linked to {}, which isn't a tier above or below", node.name, end.name));
+        refuse_mod_k(
+            policy, topology,
+            fmt::format("{} is linked to {}, which isn't a tier above or below", node.name, end.name));
       }
       up += end.tier > node.tier;
     }
     if (tiers.size() <= node.tier) tiers.resize(node.tier + 1u, {.links = kUnseen});
     std::uint32_t& known = tiers[node.tier].links;
     if (known != kUnseen && known != up) {
-      refuse(policy, topology,
-             fmt::format("{} has {} links upwards, others of its tier {}", node.name, up, known));
+      refuse_mod_k(policy, topology,
+                   fmt::format("{} has {} links upwards, others of its tier {}", node.name, up, known));
     }
     known = up;
   }

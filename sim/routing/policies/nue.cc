@@ -16,9 +16,9 @@
 namespace weft::routing {
 namespace {
 
-class Layers {
+class NueLayers {
  public:
-  Layers(PairRoutes& routes, std::uint32_t count)
+  NueLayers(PairRoutes& routes, std::uint32_t count)
       : routes_(routes),
         graph_(routes.topology()),
         present_(graph_.steps()),
@@ -166,15 +166,15 @@ class Layers {
   std::vector<ChannelOrder> orders_;             // by layer
 };
 
-constexpr Dealer kDealer = {"nue", [](PairRoutes& routes, std::uint32_t vcs) {
-                              Layers(routes, vcs).deal();
-                              return true;
-                            }};
+constexpr Dealer kNueDealer = {"nue", [](PairRoutes& routes, std::uint32_t vcs) {
+                                 NueLayers(routes, vcs).deal();
+                                 return true;
+                               }};
 
 }  // namespace
 
 Policy nue() {
-  Policy policy = over_pair_routes<kDealer>(
+  Policy policy = over_pair_routes<kNueDealer>(
       {.name = "nue",
        .summary =
            "Lossless networks of any shape, within as many virtual channels as there are: a path for each "

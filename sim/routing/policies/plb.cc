@@ -5,7 +5,7 @@
 namespace weft::routing {
 namespace {
 
-struct Settings {
+struct PlbSettings {
   double threshold = 0;
   std::uint32_t idle_rounds = 0, rounds = 0;  // 0: never
   Time suspend;
@@ -13,7 +13,7 @@ struct Settings {
 
 class Plb final : public PathSelector {
  public:
-  Plb(const Settings& settings, const PathSetup& setup) : settings_(settings), path_(setup) {}
+  Plb(const PlbSettings& settings, const PathSetup& setup) : settings_(settings), path_(setup) {}
 
   Path next(const PathRequest& request) override {
     if (request.in_flight == 0) repath_after(settings_.idle_rounds, request.now);
@@ -37,17 +37,17 @@ class Plb final : public PathSelector {
     path_.change(now, MarkedPath::kRepath);
   }
 
-  const Settings settings_;
+  const PlbSettings settings_;
   MarkedPath path_;
   Time suspended_until_;
 };
 
-PathSelectorMaker make(const PlanSetup& plan) {
+PathSelectorMaker make_plb(const PlanSetup& plan) {
   const Parameters& parameters = plan.parameters;
-  const Settings settings{.threshold = parameters.real("threshold"),
-                          .idle_rounds = parameters.whole("idle_rounds"),
-                          .rounds = parameters.whole("rounds"),
-                          .suspend = parameters.time("suspend")};
+  const PlbSettings settings{.threshold = parameters.real("threshold"),
+                             .idle_rounds = parameters.whole("idle_rounds"),
+                             .rounds = parameters.whole("rounds"),
+                             .suspend = parameters.time("suspend")};
   return [settings](const PathSetup& setup) { return std::make_unique<Plb>(settings, setup); };
 }
 
@@ -74,7 +74,7 @@ Policy plb() {
                                "After a timeout paths stay for a random time from this to twice this (Linux: "
                                "60 s).",
                                from_to("0", "3600s")}}},
-      .make_path_selectors = make,
+      .make_path_selectors = make_plb,
       .no_fluid = "by how many packets of a round trip were marked",
       .needs = {.used = Capability::kMark},
       .path_signals = MarkedPath::signals()};

@@ -9,7 +9,7 @@
 namespace weft::routing {
 namespace {
 
-struct Settings {
+struct RepsSettings {
   std::uint32_t paths = 0;
   Time freeze;  // 0: never
   bool losses_freeze = false;
@@ -17,7 +17,7 @@ struct Settings {
 
 class Reps final : public PathSelector {
  public:
-  Reps(const Settings& settings, const PathSetup& setup)
+  Reps(const RepsSettings& settings, const PathSetup& setup)
       : rounds_(settings.paths, setup.random),
         freeze_(settings.freeze),
         losses_freeze_(settings.losses_freeze),
@@ -88,11 +88,11 @@ class Reps final : public PathSelector {
   std::uint64_t* signals_;
 };
 
-PathSelectorMaker make(const PlanSetup& plan) {
+PathSelectorMaker make_reps(const PlanSetup& plan) {
   const Parameters& parameters = plan.parameters;
-  const Settings settings{.paths = Rounds::paths(parameters),
-                          .freeze = parameters.time("freeze"),
-                          .losses_freeze = parameters.text("trigger") == "loss"};
+  const RepsSettings settings{.paths = Rounds::paths(parameters),
+                              .freeze = parameters.time("freeze"),
+                              .losses_freeze = parameters.text("trigger") == "loss"};
   return [settings](const PathSetup& setup) { return std::make_unique<Reps>(settings, setup); };
 }
 
@@ -116,7 +116,7 @@ Policy reps() {
                                "queues that trim.",
                                one_of({"timeout", "loss"})}}},
       .make_paths = weighted_paths,
-      .make_path_selectors = make,
+      .make_path_selectors = make_reps,
       .fluid = FluidPaths::kAround,
       .rate_news = RateNews::kAtOnce,
       .needs = {.used = Capability::kMark},

@@ -123,7 +123,7 @@ class Routes final : public PathSelector {
 
 bool per_packet(const Parameters& parameters) { return parameters.text("per") == "packet"; }
 
-PathSelectorMaker make_selectors(const PlanSetup& plan) {
+PathSelectorMaker make_routes_selectors(const PlanSetup& plan) {
   return [routes = std::make_shared<const UserRoutes>(plan),
           per_packet = per_packet(plan.parameters)](const PathSetup& setup) -> std::unique_ptr<PathSelector> {
     return std::make_unique<Routes>(routes->find(setup.source, setup.destination), per_packet, setup);
@@ -132,9 +132,9 @@ PathSelectorMaker make_selectors(const PlanSetup& plan) {
 
 // State 0: by shortest paths. The ways to one host are dealt out to the others so that in each of them, what
 // is next follows from the switch.
-class Paths final : public PathModel {
+class RoutesPaths final : public PathModel {
  public:
-  explicit Paths(const PlanSetup& setup) : topology_(setup.topology), minimal_(setup.table) {
+  explicit RoutesPaths(const PlanSetup& setup) : topology_(setup.topology), minimal_(setup.table) {
     const UserRoutes routes(setup);
     (void)per_packet(setup.parameters);
     for (const auto& [pair, ways] : routes.all()) {
@@ -190,7 +190,7 @@ class Paths final : public PathModel {
   std::map<Place, std::uint32_t> next_;  // channels
 };
 
-std::string remark(const PlanSetup& setup) {
+std::string routes_remark(const PlanSetup& setup) {
   const double hosts = setup.topology.hosts();
   const double pairs = hosts * (hosts - 1), told = static_cast<double>(UserRoutes(setup).all().size());
   if (told == pairs) return "";
@@ -219,15 +219,15 @@ Policy routes() {
             if (per_packet(parameters)) policy.order = KeepsOrder::kNo;
           },
       .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-        return std::make_unique<Paths>(setup);
+        return std::make_unique<RoutesPaths>(setup);
       },
-      .make_path_selectors = make_selectors,
+      .make_path_selectors = make_routes_selectors,
       .fluid = FluidPaths::kModel,
       .order = KeepsOrder::kYes,
       .longest_path = 4,
       .source_routes = true,
       .leads_to_hosts = true,
-      .remark = remark};
+      .remark = routes_remark};
 }
 
 }  // namespace weft::routing

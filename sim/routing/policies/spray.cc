@@ -14,7 +14,7 @@ class Spray final : public PathSelector {
   Rounds rounds_;
 };
 
-PathSelectorMaker make(const PlanSetup& plan) {
+PathSelectorMaker make_spray(const PlanSetup& plan) {
   return [paths = Rounds::paths(plan.parameters)](const PathSetup& setup) {
     return std::make_unique<Spray>(paths, setup.random);
   };
@@ -29,7 +29,7 @@ Policy spray() {
                .source = "A. Dixit, P. Prakash, Y. Hu, R. Kompella, On the impact of packet spraying in data "
                          "center networks, INFOCOM 2013",
                .parameters = {Rounds::parameter("256")}},
-      .make_path_selectors = make,
+      .make_path_selectors = make_spray,
       .selectors_want_feedback = false,
       .fluid = FluidPaths::kEven};
 }

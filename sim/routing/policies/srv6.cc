@@ -22,7 +22,7 @@ namespace {
 using topologies::Topology;
 using topologies::Vertex;
 
-struct Settings {
+struct Srv6Settings {
   std::uint32_t paths = 0, backups = 0;
   Time probe;
   std::string denied;
@@ -31,7 +31,7 @@ struct Settings {
 
 class Srv6 final : public PathSelector {
  public:
-  Srv6(const Settings& settings, ShortestRoutes& shortest, const PathSetup& setup)
+  Srv6(const Srv6Settings& settings, ShortestRoutes& shortest, const PathSetup& setup)
       : probe_(settings.probe), signals_(setup.signals) {
     sim::RandomStream random = setup.random;
     const Topology& topology = *setup.topology;
@@ -184,7 +184,7 @@ class Srv6 final : public PathSelector {
 };
 
 // By channel: those that `denied` names. Throws InputError where it names nothing.
-std::vector<bool> find_denied(const Topology& topology, const Settings& settings) {
+std::vector<bool> find_denied(const Topology& topology, const Srv6Settings& settings) {
   if (settings.denied.empty()) return {};
   std::vector<bool> denied(topology.channels().size());
   std::string_view rest = settings.denied;
@@ -216,7 +216,7 @@ std::vector<bool> find_denied(const Topology& topology, const Settings& settings
 // What the connections of a run share. The network is known when the first of them opens.
 class Shared {
  public:
-  explicit Shared(Settings settings) : settings_(std::move(settings)) {}
+  explicit Shared(Srv6Settings settings) : settings_(std::move(settings)) {}
   std::unique_ptr<PathSelector> make(const PathSetup& setup) {
     std::call_once(once_, [&] {
       shortest_ = std::make_unique<ShortestRoutes>(*setup.topology, find_denied(*setup.topology, settings_));
@@ -225,12 +225,12 @@ class Shared {
   }
 
  private:
-  const Settings settings_;
+  const Srv6Settings settings_;
   std::once_flag once_;
   std::unique_ptr<ShortestRoutes> shortest_;
 };
 
-Settings settings_of(const Parameters& parameters) {
+Srv6Settings srv6_settings_of(const Parameters& parameters) {
   return {.paths = parameters.whole("paths"),
           .backups = parameters.whole("backups"),
           .probe = parameters.time("probe"),
@@ -238,15 +238,15 @@ Settings settings_of(const Parameters& parameters) {
           .parameters = parameters};
 }
 
-PathSelectorMaker make(const PlanSetup& plan) {
-  return [shared = std::make_shared<Shared>(settings_of(plan.parameters))](const PathSetup& setup) {
+PathSelectorMaker make_srv6(const PlanSetup& plan) {
+  return [shared = std::make_shared<Shared>(srv6_settings_of(plan.parameters))](const PathSetup& setup) {
     return shared->make(setup);
   };
 }
 
 // Through each NIC; how many there are doesn't matter where hosts have as many.
-std::unique_ptr<PathModel> make_paths(const PlanSetup& setup) {
-  const Settings settings = settings_of(setup.parameters);
+std::unique_ptr<PathModel> make_srv6_paths(const PlanSetup& setup) {
+  const Srv6Settings settings = srv6_settings_of(setup.parameters);
   std::size_t nics = 1;
   for (std::uint32_t h = 0; h < setup.topology.hosts(); ++h) {
     nics = std::max(nics, setup.topology.out_channels(setup.topology.host(h)).size());
@@ -276,8 +276,8 @@ Policy srv6() {
                               {"denied", ParameterType::kText, "",
                                "Switches and links that no way takes, with * for anything: 'spine 3.*; leaf "
                                "0.1 / spine 0.2'."}}},
-      .make_paths = make_paths,
-      .make_path_selectors = make,
+      .make_paths = make_srv6_paths,
+      .make_path_selectors = make_srv6,
       .fluid = FluidPaths::kModel,
       .rate_news = RateNews::kAtOnce,
       .for_packets = {"backups", "probe"},

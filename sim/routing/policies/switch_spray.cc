@@ -100,7 +100,7 @@ Choice choice_of(const Parameters& parameters) {
   return Choice::kWeighted;
 }
 
-std::unique_ptr<SwitchPlan> make_plan(const PlanSetup& setup) {
+std::unique_ptr<SwitchPlan> make_switch_spray_plan(const PlanSetup& setup) {
   switch (choice_of(setup.parameters)) {
     case Choice::kRandom:
       return plain<RandomSpray>();
@@ -111,7 +111,7 @@ std::unique_ptr<SwitchPlan> make_plan(const PlanSetup& setup) {
   }
 }
 
-std::unique_ptr<PathModel> make_paths(const PlanSetup& setup) {
+std::unique_ptr<PathModel> make_switch_spray_paths(const PlanSetup& setup) {
   if (choice_of(setup.parameters) == Choice::kWeighted) return weighted_paths(setup);
   return std::make_unique<MinimalPaths>(setup.table);
 }
@@ -132,8 +132,8 @@ Policy switch_spray() {
           [](const Parameters& parameters, Policy& policy) {
             if (choice_of(parameters) == Choice::kWeighted) policy.rate_news = RateNews::kWithRoutes;
           },
-      .make_plan = make_plan,
-      .make_paths = make_paths,
+      .make_plan = make_switch_spray_plan,
+      .make_paths = make_switch_spray_paths,
       .fluid = FluidPaths::kModel,
       .asks = {.control = false},
       .order = KeepsOrder::kNo};

@@ -16,23 +16,24 @@ namespace {
 
 using topologies::Vertex;
 
-class Plan;
+class TablesPlan;
 
 class ByTables final : public SwitchPolicy {
  public:
-  ByTables(const Plan& plan, std::uint32_t s, std::uint64_t salt) : plan_(plan), switch_(s), salt_(salt) {}
+  ByTables(const TablesPlan& plan, std::uint32_t s, std::uint64_t salt)
+      : plan_(plan), switch_(s), salt_(salt) {}
   Output choose(const PacketView& packet, RouteNote&, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override;
 
  private:
-  const Plan& plan_;
+  const TablesPlan& plan_;
   const std::uint32_t switch_;
   const std::uint64_t salt_;
 };
 
-class Plan final : public SwitchPlan {
+class TablesPlan final : public SwitchPlan {
  public:
-  explicit Plan(const PlanSetup& setup)
+  explicit TablesPlan(const PlanSetup& setup)
       : setup_(setup), given_(setup), now_(std::make_unique<UserTables>(given_)) {}
   std::unique_ptr<SwitchPolicy> make(std::uint32_t s, sim::RandomStream) const override {
     return std::make_unique<ByTables>(*this, s, switch_salt(setup_.seed, s));
@@ -72,9 +73,10 @@ Output ByTables::choose(const PacketView& packet, RouteNote&, std::span<const st
   return {.port = up == next.end() ? found->port : up->port};
 }
 
-class Paths final : public PathModel {
+class TablesPaths final : public PathModel {
  public:
-  explicit Paths(const PlanSetup& setup) : topology_(setup.topology), tables_(setup), minimal_(setup.table) {
+  explicit TablesPaths(const PlanSetup& setup)
+      : topology_(setup.topology), tables_(setup), minimal_(setup.table) {
     if (!setup.table.down_links().empty()) tables_.leave_out(setup.table.down_links(), setup.table);
   }
   void starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const override {
@@ -98,7 +100,7 @@ class Paths final : public PathModel {
   const MinimalPaths minimal_;
 };
 
-std::string remark(const PlanSetup& setup) {
+std::string tables_remark(const PlanSetup& setup) {
   const UserTables tables(setup);
   if (tables.told() == 1) return "";
   return fmt::format(
@@ -120,17 +122,17 @@ Policy tables() {
                                "quotes if they have blanks, or s0, h0; a destination is a host, or a switch "
                                "for all of its hosts; # begins a comment."}}},
       .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-        return std::make_unique<Plan>(setup);
+        return std::make_unique<TablesPlan>(setup);
       },
       .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-        return std::make_unique<Paths>(setup);
+        return std::make_unique<TablesPaths>(setup);
       },
       .fluid = FluidPaths::kModel,
       .asks = {.single = true, .own_ports = true, .ahead = true, .no_detours = true},
       .order = KeepsOrder::kYes,
       .longest_path = 2,
       .leads_to_hosts = true,
-      .remark = remark};
+      .remark = tables_remark};
 }
 
 }  // namespace weft::routing

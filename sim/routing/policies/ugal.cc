@@ -16,7 +16,7 @@
 namespace weft::routing {
 namespace {
 
-struct Rules {
+struct UgalRules {
   std::uint32_t minimal_ports = 0;  // looked at; 0: all
   std::uint32_t detours = 1;        // drawn
   double weight = 1;
@@ -109,7 +109,7 @@ class GlobalLoads {
 
 class Ugal final : public DetourPolicy {
  public:
-  Ugal(const DetourRoutes& routes, std::uint32_t switch_index, const Rules& rules,
+  Ugal(const DetourRoutes& routes, std::uint32_t switch_index, const UgalRules& rules,
        std::unique_ptr<GlobalLoads> global, std::span<const std::uint32_t> neighbours,
        sim::RandomStream random)
       : DetourPolicy(routes, switch_index),
@@ -212,7 +212,7 @@ class Ugal final : public DetourPolicy {
     return ports.size() == 1 ? ports.front() : least_loaded(ports, here);
   }
 
-  const Rules rules_;
+  const UgalRules rules_;
   const std::unique_ptr<GlobalLoads> global_;        // null: own ports only
   const std::span<const std::uint32_t> neighbours_;  // the group's hosts, if its own detours stay there
   sim::RandomStream random_;
@@ -220,10 +220,11 @@ class Ugal final : public DetourPolicy {
   std::uint64_t detoured_ = 0, minimal_ = 0;
 };
 
-class Plan final : public SwitchPlan {
+class UgalPlan final : public SwitchPlan {
  public:
   // `unit`: of what switches tell; 0: nothing.
-  Plan(const PlanSetup& setup, const Rules& rules, Time unit) : rules_(rules), routes_(setup), unit_(unit) {
+  UgalPlan(const PlanSetup& setup, const UgalRules& rules, Time unit)
+      : rules_(rules), routes_(setup), unit_(unit) {
     DetourRoutes::check(setup.topology);
     if (unit > Time()) board_.emplace(setup.topology);
     if (rules.within_groups && routes_.linked_groups()) neighbours_ = hosts_by_group(routes_);
@@ -244,7 +245,7 @@ class Plan final : public SwitchPlan {
   }
 
  private:
-  const Rules rules_;
+  const UgalRules rules_;
   DetourRoutes routes_;
   const Time unit_;
   std::optional<Board> board_;  // where switches tell something
@@ -260,7 +261,7 @@ const ParameterSpec kWeight{"weight", ParameterType::kReal, "1",
 const ParameterSpec kBias{"bias", ParameterType::kTime, "0ns",
                           "What minimal ways may cost more than a detour, in time of waiting times links."};
 
-Rules rules_of(const Parameters& parameters) {
+UgalRules ugal_rules_of(const Parameters& parameters) {
   return {.detours = parameters.whole("detours"),
           .weight = parameters.real("weight"),
           .bias = parameters.time("bias")};
@@ -280,7 +281,7 @@ std::string blind_between_groups(const char* policy, const PlanSetup& setup) {
 Policy adaptive(ModuleInfo info) {
   return {.info = std::move(info),
           .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-            return std::make_unique<Plan>(setup, rules_of(setup.parameters), Time());
+            return std::make_unique<UgalPlan>(setup, ugal_rules_of(setup.parameters), Time());
           },
           .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
             return std::make_unique<DetourPaths>(setup, DetourPaths::Rules{.minimal = 1, .by_rates = true});
@@ -319,7 +320,7 @@ Policy ugal_g() {
                                {"step", ParameterType::kTime, "100ns",
                                 "What loads are told in multiples of, up to 255.", above("0")}}});
   policy.make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-    return std::make_unique<Plan>(setup, rules_of(setup.parameters), setup.parameters.time("step"));
+    return std::make_unique<UgalPlan>(setup, ugal_rules_of(setup.parameters), setup.parameters.time("step"));
   };
   policy.asks.snapshot_period = Time::us(1);
   policy.asks.snapshot_delay = Time::us(1);
@@ -336,9 +337,9 @@ Policy par() {
                           "interconnection networks, ISCA 2009",
                 .parameters = {detours, kWeight, kBias}});
   policy.make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-    Rules rules = rules_of(setup.parameters);
+    UgalRules rules = ugal_rules_of(setup.parameters);
     rules.progressive = true;
-    return std::make_unique<Plan>(setup, rules, Time());
+    return std::make_unique<UgalPlan>(setup, rules, Time());
   };
   policy.longest_path = 3;
   policy.paths_remark =
@@ -356,10 +357,10 @@ Policy slingshot() {
                                       "in-depth analysis of the Slingshot interconnect, SC 2020",
                             .parameters = {detours, weight, kBias}});
   policy.make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-    Rules rules = rules_of(setup.parameters);
+    UgalRules rules = ugal_rules_of(setup.parameters);
     rules.minimal_ports = 2;
     rules.within_groups = true;
-    return std::make_unique<Plan>(setup, rules, Time());
+    return std::make_unique<UgalPlan>(setup, rules, Time());
   };
   policy.make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
     return std::make_unique<DetourPaths>(

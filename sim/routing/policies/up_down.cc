@@ -16,11 +16,12 @@ using topologies::NodeKind;
 using topologies::Topology;
 using topologies::Vertex;
 
-class Plan;
+class UpDownPlan;
 
 class UpDown final : public SwitchPolicy {
  public:
-  UpDown(const Plan& plan, std::uint32_t s, std::uint64_t salt) : plan_(plan), salt_(salt), switch_(s) {}
+  UpDown(const UpDownPlan& plan, std::uint32_t s, std::uint64_t salt)
+      : plan_(plan), salt_(salt), switch_(s) {}
   Output choose(const PacketView& packet, RouteNote&, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override;
 
@@ -50,7 +51,7 @@ class UpDown final : public SwitchPolicy {
   Output pick_up(std::uint16_t code, const PacketView& packet, ActiveSwitch& here);
 
   // What every packet takes comes first.
-  const Plan& plan_;
+  const UpDownPlan& plan_;
   // By destination, then the same for packets that were led down, as they are asked for.
   std::vector<std::uint16_t> known_;
   std::uint64_t first_ports_down_ = 0;  // bits: packets that come in through these ports were led down
@@ -63,9 +64,9 @@ class UpDown final : public SwitchPolicy {
   std::vector<std::uint32_t> pool_, left_;
 };
 
-class Plan final : public SwitchPlan {
+class UpDownPlan final : public SwitchPlan {
  public:
-  explicit Plan(const PlanSetup& setup)
+  explicit UpDownPlan(const PlanSetup& setup)
       : setup_(setup), root_(setup.parameters.text("root")), ways_(make({})) {}
   std::unique_ptr<SwitchPolicy> make(std::uint32_t s, sim::RandomStream) const override {
     return std::make_unique<UpDown>(*this, s, switch_salt(setup_.seed, s));
@@ -90,9 +91,9 @@ class Plan final : public SwitchPlan {
 };
 
 // State 1: a link has led the packet down.
-class Paths final : public PathModel {
+class UpDownPaths final : public PathModel {
  public:
-  explicit Paths(const PlanSetup& setup)
+  explicit UpDownPaths(const PlanSetup& setup)
       : topology_(setup.topology), ways_(setup, setup.parameters.text("root"), setup.table.down_links()) {}
   void starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const override {
     starts.push_back({});
@@ -207,10 +208,10 @@ Policy up_down() {
                                "auto: the highest tier, if all hosts can be reached that way, else the "
                                "switch whose farthest one is nearest."}}},
       .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-        return std::make_unique<Plan>(setup);
+        return std::make_unique<UpDownPlan>(setup);
       },
       .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-        return std::make_unique<Paths>(setup);
+        return std::make_unique<UpDownPaths>(setup);
       },
       .fluid = FluidPaths::kModel,
       .asks = {.single = true, .own_ports = true, .ahead = true, .no_detours = true},

@@ -8,11 +8,11 @@
 namespace weft::routing {
 namespace {
 
-struct Rules {
+struct ValiantRules {
   bool by_group = false, per_flow = false;
 };
 
-Rules rules_of(const PlanSetup& setup) {
+ValiantRules valiant_rules_of(const PlanSetup& setup) {
   const std::string &intermediate = setup.parameters.text("intermediate"),
                     &per = setup.parameters.text("per");
   if (intermediate == "group" && !setup.topology.linked_groups()) {
@@ -24,7 +24,7 @@ Rules rules_of(const PlanSetup& setup) {
 
 class Valiant final : public DetourPolicy {
  public:
-  Valiant(const DetourRoutes& routes, std::uint32_t switch_index, Rules rules, std::uint64_t salt)
+  Valiant(const DetourRoutes& routes, std::uint32_t switch_index, ValiantRules rules, std::uint64_t salt)
       : DetourPolicy(routes, switch_index), rules_(rules), salt_(salt), port_salt_(sim::mix64(salt)) {
     if (rules.by_group) end_detours_in_group();
   }
@@ -47,15 +47,16 @@ class Valiant final : public DetourPolicy {
     return static_cast<std::uint32_t>(std::uint64_t{drawn} * count >> 32);
   }
 
-  const Rules rules_;
+  const ValiantRules rules_;
   // Two draws at one switch: of `via`, and of a port on the way there. Salts that follow from each other by
   // less than a mix (~salt) give draws that do, too, and some links more than their share.
   const std::uint64_t salt_, port_salt_;
 };
 
-class Plan final : public SwitchPlan {
+class ValiantPlan final : public SwitchPlan {
  public:
-  explicit Plan(const PlanSetup& setup) : rules_(rules_of(setup)), routes_(setup), seed_(setup.seed) {
+  explicit ValiantPlan(const PlanSetup& setup)
+      : rules_(valiant_rules_of(setup)), routes_(setup), seed_(setup.seed) {
     DetourRoutes::check(setup.topology);
   }
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
@@ -65,7 +66,7 @@ class Plan final : public SwitchPlan {
   Lookup lookup() const override { return routes_.lookup(); }
 
  private:
-  const Rules rules_;
+  const ValiantRules rules_;
   DetourRoutes routes_;
   const std::uint64_t seed_;
 };
@@ -85,10 +86,10 @@ Policy valiant() {
                                "What is drawn for: packet, or flow, which then keeps its order.",
                                one_of({"packet", "flow"})}}},
       .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
-        return std::make_unique<Plan>(setup);
+        return std::make_unique<ValiantPlan>(setup);
       },
       .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-        (void)rules_of(setup);
+        (void)valiant_rules_of(setup);
         return std::make_unique<DetourPaths>(setup, DetourPaths::Rules{});
       },
       .fluid = FluidPaths::kModel,
