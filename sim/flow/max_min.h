@@ -124,7 +124,6 @@ class MaxMin : private MaxMinParts {
   // The level of its group may be off by this part of it, up or down, before anything changes there: for a
   // capacity that is an estimate and is used by nearly all flows, each of which would move all others.
   void set_slack(std::uint32_t resource, double part) { resources_[resource].slack = part; }
-  Rate capacity(std::uint32_t resource) const { return resources_[resource].capacity; }
   std::uint32_t resources() const { return static_cast<std::uint32_t>(resources_.size()); }
   // Removes all resources. REQUIRES: there are no flows.
   void clear_resources();

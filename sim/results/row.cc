@@ -69,10 +69,9 @@ void append_ns(std::string& out, std::int64_t ps) {
 }  // namespace
 
 std::optional<std::uint64_t> units_of(double value, int digits) {
-  constexpr double kPowers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
   constexpr double kMost = 1e12, kUnsure = 1.0 / 1024;
-  if (digits < 0 || digits >= std::ssize(kPowers) || std::signbit(value)) return std::nullopt;
-  const double scaled = value * kPowers[digits];
+  if (digits < 0 || digits >= std::ssize(kPowersOfTen) || std::signbit(value)) return std::nullopt;
+  const double scaled = value * kPowersOfTen[digits];
   if (!(scaled < kMost)) return std::nullopt;
   // The product is off by less than 2^-13, which only matters where it is about half way between two.
   const auto below = static_cast<std::uint64_t>(scaled);

@@ -77,6 +77,9 @@ class Row {
   std::deque<std::string> kept_;
 };
 
+// By how many digits are behind the point. All are exact.
+inline constexpr double kPowersOfTen[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+
 // The value in units of its last digit, if it has so many behind the point and is rounded as CSV has it;
 // nothing where that takes more than a multiplication to tell, as with negative and very large numbers.
 std::optional<std::uint64_t> units_of(double value, int digits);

@@ -97,11 +97,10 @@ void give_as_written(sqlite3_context* to, const Field& field) {
 // As give_as_written(), on a shorter way where there is one: the quotient of two exact numbers is the nearest
 // to what the digits say.
 void give_fixed(sqlite3_context* to, const Field& field) {
-  constexpr double kPowers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
   if (field.real == 0) return sqlite3_result_double(to, 0);
   const std::optional<std::uint64_t> units = units_of(field.real, field.digits);
   if (!units || field.digits == 0) return give_as_written(to, field);
-  sqlite3_result_double(to, static_cast<double>(*units) / kPowers[field.digits]);
+  sqlite3_result_double(to, static_cast<double>(*units) / kPowersOfTen[field.digits]);
 }
 
 void give_time(sqlite3_context* to, const Field& field) {

@@ -232,8 +232,7 @@ void DetourBalance::balance(std::span<Pair> pairs, std::uint32_t rounds, double 
     begin(pairs);
     return find_shares(pairs, rounds, largest_step);
   }
-  moving_.clear();
-  for (const std::uint32_t i : ways_.moving()) moving_.push_back(pairs[i]);
+  moving_.assign(ways_.moving_pairs().begin(), ways_.moving_pairs().end());
   if (moving_.empty()) return;
   begin(moving_);
   find_shares(moving_, rounds, largest_step);

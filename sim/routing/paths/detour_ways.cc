@@ -168,15 +168,15 @@ void DetourWays::find_moving(std::span<const DetourPair> pairs) {
     }
   }
   moving_.clear();
-  moved_.clear();
+  moving_pairs_.clear();
   for (std::uint32_t i = 0; i < pairs.size(); ++i) {
     if (!is_moving_[i]) continue;
     ways_of_[moving_.size()] = ways_of_[i];
     moving_.push_back(i);
-    moved_.push_back(pairs[i]);
+    moving_pairs_.push_back(pairs[i]);
   }
   ways_of_.resize(moving_.size());
-  find_keys(moved_);
+  find_keys(moving_pairs_);
 }
 
 // Whether something could wait on a pair's direct ways.

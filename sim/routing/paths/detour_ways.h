@@ -35,8 +35,9 @@ class DetourWays {
   // but 0 (moving()), and of channels only those that could fill. All below is of these pairs, in their
   // order.
   bool prepare_moving(std::span<const DetourPair> pairs);
-  // Numbers in what was given, ascending.
+  // Numbers in what was given, ascending; and those pairs.
   std::span<const std::uint32_t> moving() const { return moving_; }
+  std::span<const DetourPair> moving_pairs() const { return moving_pairs_; }
   // Channels whose loads are to be known.
   std::span<const std::uint32_t> counted() const { return narrow_ ? counted_ : legs_.between(); }
 
@@ -108,7 +109,7 @@ class DetourWays {
   // The next are for prepare_moving() only.
   bool narrow_ = false;
   std::vector<std::uint32_t> moving_, counted_;
-  std::vector<DetourPair> moved_;                   // those of moving_
+  std::vector<DetourPair> moving_pairs_;
   std::vector<char> is_moving_, is_counted_;        // by pair; by channel
   std::vector<double> most_;                        // by channel: as much as could go there
   std::vector<Part> counted_parts_;                 // on these, of the ways of senders, receivers, pairs:
