@@ -20,6 +20,10 @@ expect() {
 
 # The command's exit status and output are passed on, its arguments are left alone.
 expect 3 "arguments: -o goal --help" "$weft" trace -o a -- sh -c 'echo "arguments: $*"; exit 3' sh -o goal --help
+# So they are without the --, and names of the command aren't subcommands.
+expect 3 "arguments: -o goal --help --force" "$weft" trace -o a sh -c 'echo "arguments: $*"; exit 3' sh -o goal --help --force
+expect 4 "got info" "$weft" trace --output a sh -c 'echo "got $1"; exit 4' sh info
+expect 2 "unknown option '--ouput'; did you mean '--output'?" "$weft" trace --ouput a sh -c true
 expect 137 "left no trace" "$weft" trace -o a -- sh -c 'kill -9 $$'
 # A command that worked but was no MPI program is bad input: there is nothing to go on with.
 expect 2 "'true' left no trace: no process in it called MPI_Init" "$weft" trace -o a -- true

@@ -123,6 +123,32 @@ class HelpFormatter : public CLI::FormatterBase {
   static constexpr std::size_t kHelpWidth = 80, kMostHelpWidth = 110;
 };
 
+// Marks a positional option that is a command to run. Help has no groups of options, so the name isn't seen.
+constexpr const char* kCommandGroup = "command";
+
+// Puts "--" before the first word of a command that is to be run, as its options aren't ours.
+void end_options_at_command(const CLI::App& root, std::vector<std::string>& words) {
+  const CLI::App* app = &root;
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    const std::string& word = words[i];
+    const std::vector<const CLI::App*> named = app->get_subcommands([&word](const CLI::App* sub) {
+      return sub->get_name() == word;
+    });
+    if (!named.empty()) {
+      app = named.front();
+    } else if (word.starts_with("-")) {
+      const CLI::Option* option = app->get_option_no_throw(word);
+      if (option != nullptr && option->get_items_expected_max() != 0) ++i;  // its value
+    } else {
+      const std::vector<const CLI::Option*> options = app->get_options([](const CLI::Option* option) {
+        return option->get_group() == kCommandGroup;
+      });
+      if (!options.empty()) words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), "--");
+      return;
+    }
+  }
+}
+
 template <typename Target>
 Option add(CLI::App* app, const std::string& names, Target& target, const std::string& help) {
   return Option(app->add_option(names, target, help));
@@ -168,6 +194,11 @@ const Option& Option::positive() const {
 
 const Option& Option::excludes(const Option& other) const {
   option_->excludes(other.option_);
+  return *this;
+}
+
+const Option& Option::command() const {
+  option_->group(kCommandGroup);
   return *this;
 }
 
@@ -277,7 +308,10 @@ CommandEntry CommandLine::tree() const { return entry_of(*app_); }
 
 bool CommandLine::run(int argc, char** argv) {
   try {
-    app_->parse(argc, argv);
+    std::vector<std::string> words(argv + 1, argv + argc);
+    end_options_at_command(*app_, words);
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
+    app_->parse(std::move(words));
     if (app_->get_subcommands().empty()) std::fputs(app_->help().c_str(), stdout);
   } catch (const CLI::Success& success) {  // --help and --version
     if (names_no_subcommand(*app_)) {

@@ -34,6 +34,8 @@ class Option {
   const Option& positive() const;
   // The two can't be given together.
   const Option& excludes(const Option& other) const;
+  // A positional one that is a command to run: what follows its first word is that command's, options too.
+  const Option& command() const;
 
  private:
   CLI::Option* option_;

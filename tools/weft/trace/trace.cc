@@ -302,7 +302,8 @@ void add_trace(Command& command, int& exit_code) {
   command.add_option("--check", options->checked,
                      "Run nothing; tell which MPI functions this program calls, and which are traced how");
   command.add_flag("--json", options->json, "With --check: as JSON");
-  command.add_option("COMMAND", options->command, "What to run, behind --: mpirun -n 8 PROGRAM …");
+  command.add_option("COMMAND", options->command, "What to run, with its options: mpirun -n 8 PROGRAM …")
+      .command();
   command.footer(
       "Example:\n  weft trace -o lj_trace -- mpirun -n 8 lmp -in examples/quickstart/in.lj\n\n"
       "Programs with Open MPI, MPICH or NCCL, or two of them, are traced without being rebuilt. The exit "
