@@ -68,6 +68,15 @@ class Harmless(unittest.TestCase):
             self.assertEqual(reader.stdout.read(), whole)
         self.assertTrue(stat.S_ISFIFO(os.stat(fifo).st_mode))
 
+    def test_an_export_takes_no_file_of_its_run(self):
+        files = {path: path.read_bytes() for path in (self.folder / "RUN").iterdir()}
+        for path in files:
+            error = self.weft("export", "perfetto", "RUN", "--format", "json", "-o", path, status=2).stderr
+            self.assertIn(b"choose another output", error)
+        self.assertEqual(files, {path: path.read_bytes() for path in (self.folder / "RUN").iterdir()})
+        for _ in range(2):  # its own may be written again
+            self.weft("export", "perfetto", "RUN", "-o", "RUN/timeline.json")
+
     def test_links_in_the_way_are_not_followed(self):
         victim = self.folder / "victim"
         victim.write_text("precious")

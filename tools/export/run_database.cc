@@ -1,11 +1,13 @@
 #include "tools/export/run_database.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <system_error>
 
 #include "sim/units/input_error.h"
+#include "sim/units/used_files.h"
 
 namespace weft::tools {
 namespace {
@@ -20,9 +22,22 @@ std::string file_of(const std::string& run) {
                   path));
 }
 
+// What a run left is one whole: without its summary it counts as a run that didn't end. So whoever reads a
+// part of it may write none of it, though pages and exports that lie there too may be written again.
+void keep_whole(const std::filesystem::path& folder) {
+  for (const char* name :
+       {"summary.json", "scenario.txtpb", "flows.csv", "hosts.csv", "jobs.csv", "links.csv", "ranks.csv"}) {
+    const std::string path = folder / name;
+    struct stat status {};
+    if (stat(path.c_str(), &status) == 0) note_input(path, status);
+  }
+}
+
 }  // namespace
 
 RunDatabase::RunDatabase(const std::string& run)
-    : ForeignDatabase(file_of(run), "the results of a run", Schema::kPlainTables) {}
+    : ForeignDatabase(file_of(run), "the results of a run", Schema::kPlainTables) {
+  keep_whole(std::filesystem::path(file_of(run)).parent_path());
+}
 
 }  // namespace weft::tools

@@ -131,18 +131,16 @@ void end_options_at_command(const CLI::App& root, std::vector<std::string>& word
   const CLI::App* app = &root;
   for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
     const std::string& word = words[i];
-    const std::vector<const CLI::App*> named = app->get_subcommands([&word](const CLI::App* sub) {
-      return sub->get_name() == word;
-    });
+    const std::vector<const CLI::App*> named =
+        app->get_subcommands([&word](const CLI::App* sub) { return sub->get_name() == word; });
     if (!named.empty()) {
       app = named.front();
     } else if (word.starts_with("-")) {
       const CLI::Option* option = app->get_option_no_throw(word);
       if (option != nullptr && option->get_items_expected_max() != 0) ++i;  // its value
     } else {
-      const std::vector<const CLI::Option*> options = app->get_options([](const CLI::Option* option) {
-        return option->get_group() == kCommandGroup;
-      });
+      const std::vector<const CLI::Option*> options =
+          app->get_options([](const CLI::Option* option) { return option->get_group() == kCommandGroup; });
       if (!options.empty()) words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), "--");
       return;
     }
