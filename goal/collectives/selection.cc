@@ -52,6 +52,8 @@ CollectiveOptions read_options(const ModuleInfo& info, const Parameters& paramet
       options.channels = parameters.whole("channels");
     } else if (spec.name == "rings") {
       options.rings = parameters.whole("rings");
+    } else if (spec.name == "in_pairs") {
+      options.in_pairs = parameters.boolean("in_pairs");
     } else if (spec.name == "least_chunk") {
       options.least_chunk_bytes = parameters.bytes("least_chunk");
     } else if (spec.name == "chunk_grain") {
@@ -146,10 +148,11 @@ const ChosenAlgorithm& CollectiveSelection::named(CollectiveKind kind, const std
   if (is_new) {
     place->second = choose_collective_algorithm(kind, algorithm);
     set_gpu(place->second);
-    // A recorded choice does not tell how many GPUs share a node.
-    if (gpus > 0 && algorithm.find("ranks_per_node") == std::string::npos) {
-      place->second.options.ranks_per_node = gpus;
-    }
+    // A recorded choice does not tell how many GPUs share a node, and how they are linked.
+    CollectiveOptions& options = place->second.options;
+    if (gpus > 0 && algorithm.find("ranks_per_node") == std::string::npos) options.ranks_per_node = gpus;
+    if (gpus > 0 && algorithm.find("in_pairs") == std::string::npos)
+      options.in_pairs = nccl_->node().in_pairs;
   }
   return place->second;
 }

@@ -31,6 +31,8 @@ std::vector<ParameterSpec> nccl_parameters() {
        "Consecutive ranks of a node; auto: as many as it has.", from_to("1", "1024")},
       {"nics_per_node", ParameterType::kInteger, "auto", "NICs of a node; auto: as many a GPU as the node's.",
        from_to("1", "1024")},
+      {"in_pairs", ParameterType::kBoolean, "auto",
+       "Each GPU of a node has links to each other one instead of switches; auto: the node's."},
       {"nic_rate", ParameterType::kBandwidth, "auto", "Of each NIC; auto: the node's."},
       {"algo", ParameterType::kText, "", "As NCCL_ALGO; a list stands in brackets: [ring,tree]."},
       {"proto", ParameterType::kText, "", "As NCCL_PROTO: simple, ll, ll128."},

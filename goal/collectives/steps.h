@@ -118,6 +118,7 @@ struct CollectiveOptions {
   WireFormat format = WireFormat::kPlain;  // `protocol`: of NCCL
   std::uint32_t channels = 1;              // `channels`: of NCCL
   std::uint32_t rings = 0;                 // `rings`: of NCCL, see nccl::different_rings()
+  bool in_pairs = false;                   // `in_pairs`: of NCCL, see nccl::NodeOrder
   std::uint64_t chunk_bytes = 0;           // `chunk`: of NCCL; 0: by its rule
   std::uint64_t least_chunk_bytes = 0;     // `least_chunk`: of NCCL's rings before 2.20; 0: none
   std::uint64_t chunk_grain_bytes = 0;     // `chunk_grain`: of NCCL's rings in 2.20 and 2.21; 0: 16 bytes

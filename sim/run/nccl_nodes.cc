@@ -24,16 +24,11 @@ std::string value_of(const std::map<std::string, std::string>& given, const char
 struct Inside {
   bool known = false;  // whether hosts share nodes
   std::string node;    // kind of node, as NCCL's tables have it; "": not told
-  std::string other;   // a kind that they don't have
   std::string gpus;    // of a node; "": as many as its kind has
+  std::string pairs;   // whether links are in pairs, where that isn't as its kind has them
 
   bool operator==(const Inside&) const = default;
 };
-
-bool has_tables(std::string_view node) {
-  const auto all = goal::nccl::node_presets();
-  return std::ranges::find(all, node, &goal::nccl::NodePreset::name) != all.end();
-}
 
 // Null of a plug-in's.
 const topologies::Family* family_of(const ModuleChoice& network) {
@@ -56,11 +51,14 @@ bool is_from_file(const ModuleChoice& network) {
 // Tells what nodes are whose accelerators are the hosts.
 Inside inside_of_nodes(const ModuleChoice& network) {
   Inside inside{.known = true};
-  std::string node = value_of(network.given, "node");
-  if (const topologies::NodePreset* const known = topologies::find_node_preset(node)) node = known->name;
-  (node.empty() || has_tables(node) ? inside.node : inside.other) = node;
+  const topologies::NodePreset* const known = topologies::find_node_preset(value_of(network.given, "node"));
+  if (known != nullptr) inside.node = known->name;
   inside.gpus = value_of(network.given, "accelerators");
-  if (inside.gpus.empty() && node.empty()) inside.gpus = "8";
+  if (inside.gpus.empty() && known == nullptr) inside.gpus = "8";
+  const std::string switches = value_of(network.given, "switches");
+  const bool pairs = switches.empty() ? known != nullptr && known->switches == 0 : switches == "0";
+  if (pairs != goal::nccl::node_preset(known != nullptr ? known->name : goal::nccl::kUsualNode).in_pairs)
+    inside.pairs = pairs ? "true" : "false";
   return inside;
 }
 
@@ -133,6 +131,7 @@ std::string with_nccl_node(const std::string& profile, const Scenario& resolved)
   if (!inside.node.empty() && choice.given.count("node") == 0) add("node", inside.node);
   if (!inside.gpus.empty() && !has_gpus && choice.given.count("gpus_per_node") == 0)
     add("gpus_per_node", inside.gpus);
+  if (!inside.pairs.empty() && choice.given.count("in_pairs") == 0) add("in_pairs", inside.pairs);
   return text;
 }
 
@@ -160,9 +159,7 @@ void add_nccl_remarks(const Scenario& resolved, std::vector<std::string>& warnin
   const std::string gpus = gpus_of(goal::nccl::kUsualNode, value_of(choice.given, "gpus_per_node").empty()
                                                                ? inside.gpus
                                                                : value_of(choice.given, "gpus_per_node"));
-  const std::string why = stand_alone            ? "hosts stand alone"
-                          : inside.other.empty() ? "neither profile nor topology says"
-                                                 : fmt::format("NCCL's tables have no {}", inside.other);
+  const std::string why = stand_alone ? "hosts stand alone" : "neither profile nor topology says";
   warnings.push_back(
       fmt::format("NCCL's choices and channels are those of nodes of {} with {} GPU{} a node, as {}; "
                   "collectives.profile=nccl:node=...,gpus_per_node=... says other",

@@ -280,9 +280,31 @@ class Nodes(unittest.TestCase):
         summary = json.loads((self.folder / "run" / "summary.json").read_text())
         self.assertTrue(summary["routing"].startswith("par"))
 
+    def test_rings_use_all_links_of_pairs(self):
+        """2(n-1)/n of 1 GiB at what all links of a GPU carry together: 366 to 400 GB/s, 240 on Leonardo; 8 MI300X were measured
+        at 312.9 (busbw, 4 GiB). Switches that reduce are none of theirs."""
+        for node, ranks, rate in (("alps", 4, 399.8), ("leonardo", 4, 240), ("marenostrum5_acc", 4, 370.8), ("mi300x", 8, 336)):
+            took = self.sim(f"scale_up:node={node}", f"collective:kind=allreduce,size=1GiB,element=4B,ranks={ranks}", "flow")
+            least = 2 * (ranks - 1) / ranks * 2**30 / 1e3 / rate
+            self.assertGreater(took, least)
+            self.assertLess(took, 1.08 * least)
+        self.assertLess(took, 2 * 7 / 8 * 2**30 / 1e3 / 312.9)
+        # Two of eight have but one of their seven links between them: 48 GB/s, measured 47.7.
+        pair = self.sim("scale_up:node=mi300x", "collective:kind=allreduce,size=1GiB,element=4B,ranks=2", "flow")
+        self.assertLess(abs(pair / (2**30 / 1e3 / 48) - 1), 0.05)
+
+    def test_kinds_that_no_tables_know_take_links_in_pairs_or_none(self):
+        """NVLS is chosen where a switch reduces, and nowhere else."""
+        call = "collective:kind=allreduce,size=1GiB,element=4B,ranks=8"
+        rings = self.sim("scale_up:accelerators=8,switches=0,inner_links=1,inner_link=384Gbps", call, "flow")
+        self.assertLess(abs(rings / (2 * 7 / 8 * 2**30 / 1e3 / 336) - 1), 0.3)
+        slots = self.sim("scale_up:node=pcie", call, "flow")
+        self.assertGreater(slots, 2 * 7 / 8 * 2**30 / 1e3 / 52)
+
     def test_presets_are_described(self):
         text = self.out("describe", "scale_up")
-        for node in ("dgx_a100", "a100_100g", "dgx_h100", "dgx_b200", "gb200_nvl72", "alps", "leonardo", "marenostrum5_acc", "mi300x", "pcie"):
+        for node in ("dgx_a100", "a100_100g", "dgx_h100", "dgx_b200", "gb200_nvl72", "gh200_nvl32", "alps", "leonardo", "marenostrum5_acc", "mi300x",
+                     "pcie"):
             self.assertIn(f"  {node} ", text)
 
 

@@ -26,6 +26,11 @@ ParameterSpec rings() {
           "channels.",
           at_most("64")};
 }
+ParameterSpec in_pairs() {
+  return {"in_pairs", ParameterType::kBoolean, "false",
+          "GPUs of a node have links to each other one instead of switches: channels pass them in different "
+          "orders."};
+}
 ParameterSpec chunk() {
   return {"chunk", ParameterType::kBytes, "0B", "Longest chunk of a channel; 0 for what NCCL takes.",
           at_most("1GiB")};
@@ -52,7 +57,7 @@ std::vector<ParameterSpec> nvls_parameters() {
   return {only_simple(), channels(), per_node(), chunk(), efficiency()};
 }
 std::vector<ParameterSpec> ring_parameters() {
-  return {protocol(), channels(), rings(), per_node(), chunk()};
+  return {protocol(), channels(), rings(), per_node(), in_pairs(), chunk()};
 }
 std::vector<ParameterSpec> pat_parameters() { return {protocol(), channels(), per_node(), chunk()}; }
 
@@ -61,7 +66,7 @@ std::vector<CollectiveAlgorithm> of_allreduce() {
       {{"nccl_ring",
         "NCCL's: a reduce-scatter and an allgather in one around the ring of each channel.",
         kSource,
-        {protocol(), channels(), rings(), per_node(), chunk(), least_chunk(), chunk_grain()}},
+        {protocol(), channels(), rings(), per_node(), in_pairs(), chunk(), least_chunk(), chunk_grain()}},
        CollectiveKind::kAllreduce,
        allreduce_ring,
        ring_lanes},

@@ -27,9 +27,10 @@ bool is_nvls(const CollectiveAlgorithm& algorithm) {
   return algorithm.kind == CollectiveKind::kAllreduce && algorithm.kernels == GpuKernels::kSwitches;
 }
 
-// How many rings there are that differ: inside a node, and through nodes with one rank, all channels go the
-// same way; else as many as enter a node at another place.
+// How many rings there are that differ: inside a node with switches, and through nodes with one rank, all
+// channels go the same way; else as many as enter a node at another place.
 std::uint32_t different_ways(const CollectiveCall& call) {
+  if (call.options->in_pairs && call.size <= call.options->ranks_per_node) return rings_in_pairs(call.size);
   const std::uint32_t rings = nccl::different_rings(*call.options);
   const std::uint32_t places = call.size <= call.options->ranks_per_node ? 1 : call.options->ranks_per_node;
   return rings % places == 0 ? places : rings;

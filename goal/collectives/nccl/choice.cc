@@ -37,6 +37,7 @@ std::string exchanges(const Tuner& tuner, const Collective& collective, std::uin
 Tuner tuner_of(const Parameters& parameters) {
   Node node = node_preset(parameters.text("node"));
   if (const auto gpus = count(parameters, "gpus_per_node")) node = with_gpus(node, *gpus);
+  if (!parameters.automatic("in_pairs")) node = with_links(node, parameters.boolean("in_pairs"));
   node.nics = count(parameters, "nics_per_node").value_or(node.nics);
   if (parameters.text("gpu") != "auto") node.gpu = gpu_preset(parameters.text("gpu"));
   node.gpu = with_parameters(node.gpu, parameters);
@@ -92,6 +93,7 @@ std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& c
       has_rings && ranks > per_node && choice.channels != 2 * found) {
     text += fmt::format(",rings={}", found);
   }
+  if (has_rings && tuner.node().in_pairs) text += ",in_pairs=true";
   const bool is_nvls =
       choice.best.algorithm == Algorithm::kNvls || choice.best.algorithm == Algorithm::kNvlsTree;
   if (is_nvls && tuner.nvls_percent() != kNvlsPercent)

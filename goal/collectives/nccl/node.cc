@@ -23,6 +23,13 @@ constexpr const char* kNvl72 =
 constexpr const char* kAlps = "CSCS documentation of Alps: 4 GH200 a node, 4 Slingshot NICs";
 constexpr const char* kLeonardo =
     "CINECA documentation of Leonardo Booster: 4 A100 a node, 2 dual-port HDR100 adapters";
+constexpr const char* kNvl32 =
+    "NVIDIA GH200 NVL32, 2023, from memory: 32 GH200, 18 NVLinks each, a NIC of 400 Gb/s for each";
+constexpr const char* kMi300x =
+    "AMD Instinct MI300X, Infinity Fabric: 8 GPUs, 48 of 64 GB/s of each link; NCCL's tables of Hopper stand "
+    "for RCCL's";
+constexpr const char* kPcie =
+    "PCIe 5 as NCCL counts it; one switch for all is a guess, and NCCL's tables of Hopper";
 constexpr const char* kMareNostrum =
     "MareNostrum 5, accelerated partition: 4 H100, 4 NDR200; estimates and costs of channels fitted to "
     "allreduces on 4 nodes, goal/collectives/nccl/RESULTS.md";
@@ -42,6 +49,27 @@ Node dgx(const char* label, std::uint32_t capability, double nvlink, double nic,
 
 Node of_gpus(Node node, std::uint32_t gpus) {
   node.gpus = node.nics = gpus;
+  return node;
+}
+
+Node of_pairs(Node node, std::uint32_t gpus) {
+  node = of_gpus(node, gpus);
+  node.in_pairs = true;
+  return node;
+}
+
+// Rings by RCCL's tables, which use each link: as many as pass all links equally often.
+Node mi300x() {
+  Node node = dgx("mi300x", 90, 7 * 48, 50, CpuVendor::kAmd, false);
+  node.in_pairs = true;
+  node.rings_found = 14;
+  return node;
+}
+
+Node pcie() {
+  Node node = dgx("pcie", 90, 0, 50, CpuVendor::kIntel, false);
+  node.nics = 1;
+  node.nic_path = PathType::kSwitches;
   return node;
 }
 
@@ -89,7 +117,7 @@ Node a100_one_nic() {
 }
 
 Node marenostrum5() {
-  Node node = of_gpus(dgx("marenostrum5_acc", 90, 18 * nvlink_rate(90), 25, CpuVendor::kIntel, false), 4);
+  Node node = of_pairs(dgx("marenostrum5_acc", 90, 18 * nvlink_rate(90), 25, CpuVendor::kIntel, false), 4);
   // By fit_allreduce.py.
   node.correction = {.launch_us = 1.393,
                      .most_bytes = 536870912,
@@ -119,8 +147,16 @@ double nvlink_rate(std::uint32_t capability) {
 
 Node with_gpus(Node node, std::uint32_t gpus) {
   const std::uint64_t before = std::max(node.gpus, 1u);
+  if (node.in_pairs && before > 1 && gpus > 1)
+    node.nvlink_gbs *= static_cast<double>(gpus - 1) / (before - 1.0);
   node.nics = static_cast<std::uint32_t>((std::uint64_t{node.nics} * gpus + before - 1) / before);
   node.gpus = gpus;
+  return node;
+}
+
+Node with_links(Node node, bool in_pairs) {
+  node.nvls = node.nvls && node.in_pairs == in_pairs;
+  node.in_pairs = in_pairs;
   return node;
 }
 
@@ -135,11 +171,15 @@ std::span<const NodePreset> node_presets() {
       {"gb200_nvl72", "72 B200 in a rack with NVSwitches that reduce, a NIC of 400 Gb/s for each.", kNvl72,
        of_gpus(dgx("gb200_nvl72", 100, 18 * nvlink_rate(100), 50, CpuVendor::kOther, true), 72)},
       {"alps", "4 GH200 linked in pairs, 4 NICs of 200 Gb/s.", kAlps,
-       of_gpus(dgx("alps", 90, 18 * nvlink_rate(90), 25, CpuVendor::kOther, false), 4)},
+       of_pairs(dgx("alps", 90, 18 * nvlink_rate(90), 25, CpuVendor::kOther, false), 4)},
       {"leonardo", "4 A100 linked in pairs, 4 NICs of 100 Gb/s.", kLeonardo,
-       of_gpus(dgx("leonardo", 80, 12 * nvlink_rate(80), 12.5, CpuVendor::kIntel, false), 4)},
+       of_pairs(dgx("leonardo", 80, 12 * nvlink_rate(80), 12.5, CpuVendor::kIntel, false), 4)},
       {"marenostrum5_acc", "4 H100 linked in pairs, 4 NICs of 200 Gb/s; fitted to measurements.",
        kMareNostrum, marenostrum5()},
+      {"gh200_nvl32", "32 GH200 in a rack with NVSwitches that reduce, a NIC of 400 Gb/s for each.", kNvl32,
+       of_gpus(dgx("gh200_nvl32", 90, 18 * nvlink_rate(90), 50, CpuVendor::kOther, true), 32)},
+      {"mi300x", "8 MI300X linked in pairs, 8 NICs of 400 Gb/s.", kMi300x, mi300x()},
+      {"pcie", "8 accelerators on PCIe 5 switches, one NIC of 400 Gb/s.", kPcie, pcie()},
   };
   return kAll;
 }

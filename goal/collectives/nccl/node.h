@@ -39,7 +39,12 @@ struct Node {
   std::uint32_t compute_capability = 90;  // 90: Hopper
   double nvlink_gbs = 370.8;              // of a GPU, all its links together; 0: PCIe only
   double pcie_gbs = 24;                   // of a GPU
-  bool nvls = true;                       // NVSwitches that reduce (third generation and later)
+  // Links to each other GPU instead of switches: two GPUs have a part of nvlink_gbs between them, and rings
+  // pass the GPUs in different orders.
+  bool in_pairs = false;
+  bool nvls = true;  // NVSwitches that reduce (third generation and later)
+  std::uint32_t rings_found =
+      0;  // within a node, where they stand in tables (RCCL); 0: those that NCCL finds
   std::uint32_t nics = 8;
   double nic_gbs = 50;                       // of each
   PathType nic_path = PathType::kOneSwitch;  // from a GPU to its NIC
@@ -68,9 +73,14 @@ struct Node {
   }
 };
 
-// Returns the same kind of node with another number of GPUs, and as many NICs for each as before: at least
-// one, if there were any. REQUIRES: gpus >= 1.
+// Returns the same kind of node with another number of GPUs, linked as before (each to each other one where
+// they are linked in pairs), and as many NICs for each as before: at least one, if there were any. REQUIRES:
+// gpus >= 1.
 Node with_gpus(Node node, std::uint32_t gpus);
+
+// Returns the same kind of node with links in pairs, or to a switch; only to those it had before does a
+// switch that reduces belong.
+Node with_links(Node node, bool in_pairs);
 
 // NVIDIA's figure of a NVLink link in GB/s, as NCCL has it, by compute capability.
 double nvlink_rate(std::uint32_t compute_capability);

@@ -11,6 +11,16 @@ namespace {
 // node: the pattern that NCCL calls a balanced tree.
 std::uint32_t attached_at(bool smaller, std::uint32_t gpus) { return smaller && gpus > 1 ? 1 : 0; }
 
+// 0, 1, -1, 2, -2 … modulo `size`, and where a value stands in it.
+std::uint32_t zigzag(std::uint32_t place, std::uint32_t size) {
+  const std::uint32_t away = (place + 1) / 2;
+  return place % 2 == 1 || away == 0 ? away : size - away;
+}
+std::uint32_t place_in_zigzag(std::uint32_t value, std::uint32_t size) {
+  if (value == 0) return 0;
+  return value <= size / 2 ? 2 * value - 1 : 2 * (size - value);
+}
+
 // The nodes of a channel's tree.
 class NodeTree {
  public:
@@ -38,18 +48,36 @@ std::uint32_t different_rings(const CollectiveOptions& options) {
   return std::max(options.rings > 0 ? std::min(options.rings, channels) : channels / 2, 1u);
 }
 
+std::uint32_t rings_in_pairs(std::uint32_t gpus) {
+  if (gpus <= 2) return 1;
+  // With an even number of GPUs they use each link twice, with an odd one once.
+  return gpus % 2 == 0 ? 2 * (gpus - 1) : gpus - 1;
+}
+
 NodeOrder::NodeOrder(const CollectiveCall& call, std::uint32_t channel)
-    : size_(call.size), per_node_(std::min(call.options->ranks_per_node, call.size)) {
+    : size_(call.size),
+      per_node_(std::min(call.options->ranks_per_node, call.size)),
+      in_pairs_(call.options->in_pairs) {
   turn_ = channel % different_rings(*call.options);
+  if (!has_pole()) return;
+  const std::uint32_t ring = channel % rings_in_pairs(size_);
+  turn_ = ring / 2;
+  backward_ = ring % 2 == 1;
 }
 
 std::uint32_t NodeOrder::place_in_node(std::uint32_t rank) const {
   const std::uint32_t all = gpus(node_of(rank)), gpu = rank % per_node_;
-  return (gpu + all - turn_ % all) % all;
+  const auto turned_back = [&](std::uint32_t size) { return (gpu + size - turn_ % size) % size; };
+  if (!has_pole()) return in_pairs_ ? place_in_zigzag(turned_back(all), all) : turned_back(all);
+  const std::uint32_t place = gpu + 1 == all ? 0 : 1 + place_in_zigzag(turned_back(all - 1), all - 1);
+  return backward_ ? (all - place) % all : place;
 }
 
 std::uint32_t NodeOrder::rank_in_node(std::uint32_t node, std::uint32_t place) const {
-  return node * per_node_ + (place + turn_) % gpus(node);
+  const std::uint32_t all = gpus(node), first = node * per_node_;
+  if (!has_pole()) return first + ((in_pairs_ ? zigzag(place, all) : place) + turn_) % all;
+  if (backward_) place = (all - place) % all;
+  return first + (place == 0 ? all - 1 : (zigzag(place - 1, all - 1) + turn_) % (all - 1));
 }
 
 TreePlace tree_place(const CollectiveCall& call, std::uint32_t channel) {

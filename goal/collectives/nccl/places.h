@@ -16,7 +16,15 @@ inline constexpr std::uint32_t kNoRank = 0xFFFFFFFFu;
 // channels use as there are; if that isn't told, half of the channels. Channels beyond repeat them.
 std::uint32_t different_rings(const CollectiveOptions& options);
 
-// The nodes' GPUs one after the other, as rings and chains of trees go through them.
+// Rings of `gpus` GPUs that are linked in pairs which together use each link as often in either direction.
+std::uint32_t rings_in_pairs(std::uint32_t gpus);
+
+// The nodes' GPUs one after the other, as rings and chains of trees go through them: from one to the next, as
+// all links lead to switches. Where they are linked in pairs, channels go in different orders, by
+// Walecki's zigzags (B. Alspach, "The wonderful Walecki construction", 2008), so that all links have work:
+// - in one node, rings: one GPU, and the others in zigzag, turned on by the channel, and the other way round;
+// - in several, paths from where a channel enters: the zigzag of all, turned on by the channel.
+// NCCL's search finds rings of the same kind, in an order of its own.
 class NodeOrder {
  public:
   NodeOrder(const CollectiveCall& call, std::uint32_t channel);
@@ -37,7 +45,11 @@ class NodeOrder {
   }
 
  private:
+  // Whether the last GPU stands still while the others turn.
+  bool has_pole() const { return in_pairs_ && size_ <= per_node_; }
+
   std::uint32_t size_, per_node_, turn_;
+  bool in_pairs_, backward_ = false;
 };
 
 // One rank's neighbours in the tree of a channel: a chain in each node whose first GPU talks to another node,

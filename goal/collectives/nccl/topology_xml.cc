@@ -234,6 +234,7 @@ void Reader::complete_nvlinks(NodeFromXml& result) const {
   }
   node.nvlink_gbs = links * nvlink_rate(node.compute_capability);
   node.nvls = has_switches_ && node.compute_capability >= 90;
+  node.in_pairs = has_nvlinks_ && !has_switches_;
 }
 
 void Reader::complete_nics(NodeFromXml& result) const {
@@ -289,6 +290,7 @@ NodeFromXml Reader::take(const Node* otherwise) {
   if (is_unknown && !has_nvlinks_ && otherwise != nullptr) {
     node.nvlink_gbs = otherwise->nvlink_gbs;
     node.nvls = otherwise->nvls;
+    node.in_pairs = otherwise->in_pairs;
   }
   complete_nics(result);
   return result;

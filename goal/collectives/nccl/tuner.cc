@@ -87,7 +87,9 @@ bool Tuner::tunes(CollectiveKind kind) {
 // The fastest set of rings: inside a node of up to 12, between nodes as many as the NICs can feed.
 Rings Tuner::rings(std::uint32_t ranks) const {
   const bool between = ranks > node_.gpus;
-  const double inside = node_.nvlink_gbs > 0 ? node_.nvlink_gbs : node_.pcie_gbs;
+  double inside = node_.nvlink_gbs > 0 ? node_.nvlink_gbs : node_.pcie_gbs;
+  // Links to GPUs that don't take part carry nothing.
+  if (node_.in_pairs && ranks > 1 && ranks < node_.gpus) inside *= (ranks - 1.0) / (node_.gpus - 1.0);
   const double nic = node_.nic_through_pcie_gbs();
   constexpr std::uint32_t kMostInside = 12, kMostFound = 16;
   Rings best;
@@ -101,6 +103,10 @@ Rings Tuner::rings(std::uint32_t ranks) const {
     if (between && found * rate == best.channels * best.between_gbs) continue;
     best.channels = found;
     best.between_gbs = best.inside_gbs = rate;
+  }
+  if (const std::uint32_t known = node_.rings_found; known > 0 && !between && ranks == node_.gpus) {
+    best.channels = known;
+    best.between_gbs = best.inside_gbs = inside / known;
   }
   if (best.channels == 0)
     throw InputError("NCCL finds no ring: the node's rates are too low, or it has no NIC");

@@ -94,6 +94,7 @@ std::vector<std::string> values_of(const std::string& parameter) {
   if (parameter == "protocol") return {"simple", "ll128"};
   if (parameter == "channels") return {"1", "3"};
   if (parameter == "rings") return {"0", "2"};
+  if (parameter == "in_pairs") return {"false", "true"};
   if (parameter == "chunk") return {"48B"};
   if (parameter == "least_chunk") return {"0B", "32B"};
   if (parameter == "chunk_grain") return {"0B", "48B"};

@@ -196,9 +196,19 @@ TEST_CASE("LL doubles the bytes on the wire, LL128 makes them 16/15") {
   CHECK(sum[2] == sum[0] / 15 * 16);
 }
 
-TEST_CASE("every ring visits each rank once and leaves each node once") {
+std::vector<std::pair<Layout, bool>> layouts_and_links() {
+  std::vector<std::pair<Layout, bool>> all;
   for (const Layout& layout : kLayouts) {
+    all.emplace_back(layout, false);
+    all.emplace_back(layout, true);
+  }
+  return all;
+}
+
+TEST_CASE("every ring visits each rank once and leaves each node once") {
+  for (const auto& [layout, in_pairs] : layouts_and_links()) {
     Call call(layout);
+    call.options.in_pairs = in_pairs;
     std::set<std::uint32_t> leaves;  // the GPU from which rings leave node 0
     for (std::uint32_t channel = 0; channel < layout.channels; ++channel) {
       const NodeOrder order(call.of(0), channel);
@@ -218,6 +228,36 @@ TEST_CASE("every ring visits each rank once and leaves each node once") {
     }
     const std::uint32_t different = std::max(1u, std::min(layout.channels / 2, layout.per_node));
     if (layout.ranks > layout.per_node) CHECK(leaves.size() == different);
+  }
+}
+
+TEST_CASE("rings of GPUs linked in pairs use all links alike") {
+  // In one node each of the n(n-1) directed links carries its part of 2(n-1)/n times the vector of n GPUs.
+  for (const std::uint32_t gpus : {3u, 4u, 5u, 6u, 8u, 16u}) {
+    const std::uint32_t channels = rings_in_pairs(gpus);
+    const u64 bytes = u64{gpus} * channels * 262144;
+    const auto sent = traffic(
+        CollectiveKind::kAllreduce,
+        fmt::format("nccl_ring:channels={},ranks_per_node={},in_pairs=true", channels, gpus), bytes, gpus);
+    CHECK(sent.size() == gpus * (gpus - 1));
+    for (const auto& [pair, each] : sent) CHECK(static_cast<double>(each) == Approx(2.0 * bytes / gpus));
+  }
+  // A ring through two nodes passes each in a path, and so many paths as GPUs pass each link once.
+  for (const std::uint32_t gpus : {4u, 8u}) {
+    const u64 bytes = u64{gpus} * 2 * gpus * 262144;
+    const auto sent = traffic(
+        CollectiveKind::kAllreduce,
+        fmt::format("nccl_ring:channels={},rings={},ranks_per_node={},in_pairs=true", gpus, gpus, gpus),
+        bytes, 2 * gpus);
+    std::set<u64> inside;
+    std::size_t links = 0;
+    for (const auto& [pair, each] : sent) {
+      if (pair.first / gpus != pair.second / gpus) continue;
+      inside.insert(each);
+      ++links;
+    }
+    CHECK(links == 2 * gpus * (gpus - 1));
+    CHECK(inside.size() == 1);
   }
 }
 
