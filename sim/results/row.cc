@@ -32,38 +32,68 @@ void append_text(std::string& out, std::string_view text) {
   out += text;
 }
 
+// Any number but some reals has at most so many.
+constexpr std::size_t kMostChars = 24;
+
+// These write at most so many, and return the end.
 template <std::integral Integer>
-void append_number(std::string& out, Integer value) {
-  char text[24];
-  out.append(text, std::to_chars(text, text + sizeof(text), value).ptr);
-}
-
-void append_fixed(std::string& out, double value, int digits) {
-  if (const std::optional<std::uint64_t> units = units_of(value, digits)) {
-    char text[24];
-    char* const end = text + sizeof(text);
-    char* begin = end;
-    std::uint64_t rest = *units;
-    for (int i = 0; i < digits; ++i, rest /= 10) *--begin = static_cast<char>('0' + rest % 10);
-    if (digits > 0) *--begin = '.';
-    do {
-      *--begin = static_cast<char>('0' + rest % 10);
-      rest /= 10;
-    } while (rest != 0);
-    out.append(begin, end);
-    return;
+char* put_number(char* to, Integer value) {
+  if (value >= 0 && value < 10) {
+    *to = static_cast<char>('0' + value);
+    return to + 1;
   }
-  char text[340];  // the largest double has 309 digits before the point
-  out.append(text, std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, digits).ptr);
+  return std::to_chars(to, to + kMostChars, value).ptr;
 }
 
-void append_ns(std::string& out, std::int64_t ps) {
-  append_number(out, ps / 1000);
+char* put_units(char* to, std::uint64_t units, int digits) {
+  char text[kMostChars];
+  char* const end = text + sizeof(text);
+  char* begin = end;
+  for (int i = 0; i < digits; ++i, units /= 10) *--begin = static_cast<char>('0' + units % 10);
+  if (digits > 0) *--begin = '.';
+  do {
+    *--begin = static_cast<char>('0' + units % 10);
+    units /= 10;
+  } while (units != 0);
+  return std::copy(begin, end, to);
+}
+
+char* put_ns(char* to, std::int64_t ps) {
+  to = put_number(to, ps / 1000);
   const auto rest = static_cast<int>(ps % 1000);
-  if (rest == 0) return;
-  const char text[] = {'.', static_cast<char>('0' + rest / 100), static_cast<char>('0' + rest / 10 % 10),
-                       static_cast<char>('0' + rest % 10)};
-  out.append(text, sizeof(text));
+  if (rest == 0) return to;
+  *to++ = '.';
+  *to++ = static_cast<char>('0' + rest / 100);
+  *to++ = static_cast<char>('0' + rest / 10 % 10);
+  *to++ = static_cast<char>('0' + rest % 10);
+  return to;
+}
+
+// Null: it takes more than kMostChars, or may.
+char* put_short(char* to, const Field& field) {
+  switch (field.kind) {
+    case Field::Kind::kNotKnown:
+      return to;
+    case Field::Kind::kInteger:
+      return put_number(to, field.integer);
+    case Field::Kind::kNatural:
+      return put_number(to, field.natural);
+    case Field::Kind::kTime:
+      return put_ns(to, field.integer);
+    case Field::Kind::kFixed:
+      if (const auto units = units_of(field.real, field.digits)) return put_units(to, *units, field.digits);
+      return nullptr;
+    case Field::Kind::kText:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+void append_long(std::string& out, const Field& field) {
+  if (field.kind == Field::Kind::kText) return append_text(out, field.text);
+  char text[340];  // the largest double has 309 digits before the point
+  const auto fixed = std::chars_format::fixed;
+  out.append(text, std::to_chars(text, text + sizeof(text), field.real, fixed, field.digits).ptr);
 }
 
 }  // namespace
@@ -81,28 +111,29 @@ std::optional<std::uint64_t> units_of(double value, int digits) {
 }
 
 void append_csv(std::string& out, const Field& field) {
-  switch (field.kind) {
-    case Field::Kind::kNotKnown:
-      return;
-    case Field::Kind::kInteger:
-      return append_number(out, field.integer);
-    case Field::Kind::kNatural:
-      return append_number(out, field.natural);
-    case Field::Kind::kFixed:
-      return append_fixed(out, field.real, field.digits);
-    case Field::Kind::kTime:
-      return append_ns(out, field.integer);
-    case Field::Kind::kText:
-      return append_text(out, field.text);
+  char text[kMostChars];
+  if (char* const end = put_short(text, field)) {
+    out.append(text, end);
+  } else {
+    append_long(out, field);
   }
 }
 
 void append_csv(std::string& out, const Row& row) {
+  char line[Row::kMostFields * (kMostChars + 1)];
+  char* at = line;
   for (const Field& field : row.fields()) {
-    append_csv(out, field);
-    out += ',';
+    if (char* const end = put_short(at, field)) {
+      at = end;
+    } else {
+      out.append(line, at);
+      at = line;
+      append_long(out, field);
+    }
+    *at++ = ',';
   }
-  out.back() = '\n';
+  at[-1] = '\n';
+  out.append(line, at);
 }
 
 std::string csv_field(const std::string& text) {

@@ -86,7 +86,7 @@ std::optional<std::uint64_t> units_of(double value, int digits);
 
 // The field as CSV has it; times are in nanoseconds, as to_ns_string() has them.
 void append_csv(std::string& out, const Field& field);
-// All fields with commas between, and a newline.
+// All fields with commas between, and a newline. REQUIRES: there is one.
 void append_csv(std::string& out, const Row& row);
 
 // A text as a field: in quotes where it holds what divides fields. Where it begins with what a spreadsheet
