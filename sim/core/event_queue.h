@@ -40,6 +40,7 @@ class EventQueue {
   // `bucket_shift`: a bucket spans 2^shift picoseconds (15: 32.8 ns). There are 4,096 buckets; events beyond
   // them wait in a heap. The choice changes speed only, never order.
   explicit EventQueue(int bucket_shift = 15);
+  ~EventQueue();
 
   void push(const Event& event) {
     push(event.time_ps, event.sequence, event.source, event.payload, event.kind, event.detail);
@@ -97,12 +98,21 @@ class EventQueue {
  private:
   static constexpr std::int64_t kBuckets = 4096;
 
+  // Buckets that fill side by side, some for long, have their memory in pieces: it is as much as there are
+  // events, and those of a drained bucket are used next, while they are in the cache.
+  class Chunks;
+  struct Bucket {
+    Event* next = nullptr;   // where its next event goes,
+    Event* limit = nullptr;  // unless its last chunk ends there
+    std::uint32_t first = 0, last = 0, chunks = 0;
+  };
+
   void add(std::size_t slot, std::int64_t time_ps, std::uint32_t sequence, EntityId source,
            std::uint32_t payload, std::uint16_t kind, std::uint16_t detail) {
-    EventList& bucket = buckets_[slot];
-    if (bucket.empty()) [[unlikely]]
-      open(slot);
-    Event& added = bucket.emplace_back();
+    Bucket& bucket = buckets_[slot];
+    if (bucket.next == bucket.limit) [[unlikely]]
+      extend(slot);
+    Event& added = *bucket.next++;
     added.time_ps = time_ps;
     added.sequence = sequence;
     added.source = source;
@@ -111,18 +121,13 @@ class EventQueue {
     added.detail = detail;
     __builtin_prefetch(&added + 5, 1);  // of its next events: many buckets fill at once
   }
-  // The bucket gets its first event.
-  [[gnu::noinline]] void open(std::size_t slot) {
-    occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
-    if (spare_.empty() || buckets_[slot].capacity() > 0) return;
-    buckets_[slot] = std::move(spare_.back());
-    spare_.pop_back();
-  }
+  void extend(std::size_t slot);
   void push_rare(std::int64_t time_ps, std::uint32_t sequence, EntityId source, std::uint32_t payload,
                  std::uint16_t kind, std::uint16_t detail);
   const Event* pop_late(std::int64_t limit_ps);
   bool advance();  // makes the next non-empty bucket the one that is drained
-  void sort_draining();
+  void drain(const Bucket& bucket);
+  void spread_draining();
 
   int shift_;
   std::int64_t current_ = -1;  // number of the bucket being drained
@@ -132,12 +137,11 @@ class EventQueue {
   const Event* end_ = nullptr;
   EventList scratch_;
   std::vector<std::uint32_t> counts_;
-  // Memory of drained buckets, for the next ones that fill: the few in use stay in the cache.
-  std::vector<EventList> spare_;
+  std::unique_ptr<Chunks> chunks_;
   Event popped_late_;
   EventList late_;  // heap: pushed into the current bucket while it is drained
   EventList far_;   // heap: beyond the last bucket
-  std::vector<EventList> buckets_;
+  std::vector<Bucket> buckets_;
   std::array<std::uint64_t, kBuckets / 64> occupied_{};
 };
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "sim/core/random.h"
 
@@ -109,6 +110,40 @@ TEST_CASE("a bucket of very many events, of sources that count from zero and fro
     REQUIRE(event.payload == ~event.sequence);
   }
   REQUIRE_FALSE(queue.pop(event));
+}
+
+// Sizes just below, at and above what a piece of memory holds, one, two and six of them; each round reuses
+// what the one before gave back, in another order.
+TEST_CASE("buckets that fill side by side, again and again") {
+  EventQueue queue;
+  RandomStream random(3, 1);
+  std::int64_t now = 0;
+  std::uint32_t sequence = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::set<Key> reference;
+    std::vector<std::uint32_t> left{1, 31, 32, 44, 45, 46, 90, 91, 255, 256, 269, 270, 271, 1000};
+    const std::uint32_t last = left.size() - 1;
+    for (std::uint64_t buckets = left.size(); buckets > 0;) {
+      const auto bucket = static_cast<std::uint32_t>(random.below(left.size()));
+      if (left[bucket] == 0) continue;
+      if (--left[bucket] == 0) --buckets;
+      const std::int64_t start = ((now >> 15) + 1 + (round % 2 == 0 ? bucket : last - bucket)) << 15;
+      const Event event{.time_ps = start + static_cast<std::int64_t>(random.below(1 << 15)),
+                        .sequence = sequence++,
+                        .source = static_cast<EntityId>(random.below(4)),
+                        .payload = ~sequence};
+      queue.push(event);
+      reference.insert(key_of(event));
+    }
+    Event event;
+    for (const Key& key : reference) {
+      REQUIRE(queue.pop(event));
+      REQUIRE(key_of(event) == key);
+      REQUIRE(event.payload == ~(event.sequence + 1));
+      now = event.time_ps;
+    }
+    REQUIRE(queue.empty());
+  }
 }
 
 TEST_CASE("pop_before leaves events at and after its limit, and takes pushes meanwhile") {
