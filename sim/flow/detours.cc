@@ -54,9 +54,8 @@ std::vector<bool> Detours::balance(std::span<const Offer> offers) {
   for (const Pair& pair : before) {
     if (pair.offered > 0) fresh.push_back({pair.from, pair.to, pair.offered, 0});
   }
-  const std::uint32_t kRounds = groups_.size() <= 128 ? 100 : 30;
-  constexpr double kStep = 0.25;
-  balance_->balance(fresh, kRounds, kStep);
+  const std::uint32_t rounds = groups_.size() <= 128 ? 24 : 8;
+  balance_->balance(fresh, rounds);
   balanced_ = before;
   // Small changes aren't worth the work they make.
   constexpr double kLeastChange = 1.0 / 128;

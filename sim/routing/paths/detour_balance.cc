@@ -9,20 +9,13 @@ namespace weft::routing {
 namespace {
 
 constexpr double kNothingWaits = -1e200;
-constexpr double kNothing = 1e-4;  // shares that differ by less are alike
-// Prices go by powers of loads, ever higher ones: 8 to 128.
-constexpr int kFirstSquarings = 3, kSquarings = 7;
+constexpr double kNothing = 1e-3;  // shares that differ by less are alike
+// Prices go by powers of loads, ever higher ones: 4 to 128.
+constexpr int kFirstSquarings = 2, kSquarings = 7;
 
 double steep(double load, int squarings) {
   for (int i = 0; i < squarings; ++i) load *= load;
   return load;
-}
-
-// By how much the fullest links of direct ways are fuller than those of detours, as a logarithm. Down where
-// nothing waits.
-double load_gap(double direct, double detour, int squarings) {
-  if (direct <= 0) return -1;
-  return detour <= 0 ? 1 : std::log(direct / detour) / (1 << squarings);
 }
 
 }  // namespace
@@ -48,7 +41,8 @@ DetourBalance::DetourBalance(const topologies::Topology& topology, const PathMod
       ways_(groups, areas_, legs_, capacity_),
       pairs_to_(groups.size()),
       load_{.on = std::vector<double>(capacity_.size())},
-      price_(capacity_.size()) {}
+      price_(capacity_.size()),
+      filled_(capacity_.size()) {}
 
 // ---- Loads ----
 
@@ -155,27 +149,32 @@ const DetourBalance::Loads& DetourBalance::loads(std::span<const DetourPair> pai
 
 // ---- Prices ----
 
-// In units of what the fullest link costs; and the logarithm of what all cost together, in a unit of its own.
+// In units of what the fullest link costs; and the logarithm of what all cost together at the last power.
 double DetourBalance::price_channels(int squarings) {
+  squarings_ = squarings;
   double most = 1;
   for (const std::uint32_t c : counted()) {
     if (load_.on[c] == 0) continue;
     if (capacity_[c] > 0) load_.on[c] /= capacity_[c];
     most = std::max(most, load_.on[c]);
   }
+  log_most_ = std::log(most);
   constexpr double kRounding = 1e-9;
   double sum = 0;
   for (const std::uint32_t c : counted()) {
-    price_[c] = load_.on[c] > 1 + kRounding ? steep(load_.on[c] / most, squarings) : 0;
-    if (price_[c] > 0) sum += steep(load_.on[c] / most, kSquarings) * load_.on[c];
+    const double load = load_.on[c];
+    filled_[c] = steep(load / most, squarings);
+    price_[c] = load > 1 + kRounding ? filled_[c] : 0;
+    if (price_[c] > 0) sum += steep(load / most, kSquarings) * load;
   }
-  return sum == 0 ? kNothingWaits : std::log(sum) + (1 << kSquarings) * std::log(most);
+  return sum == 0 ? kNothingWaits : std::log(sum) + (1 << kSquarings) * log_most_;
 }
 
 void DetourBalance::price_pairs(std::span<const DetourPair> pairs) {
-  if (kept_) return ways_.price_pairs(pairs, near_, price_, costs_);
+  if (kept_) return ways_.price_pairs(pairs, near_, price_, filled_, costs_);
   costs_.direct.assign(pairs.size(), 0);
   costs_.detour.assign(pairs.size(), 0);
+  costs_.filled.assign(pairs.size(), 0);
   first_cost_.assign(2 * groups_.size(), 0);
   for (std::uint32_t v = 0; v < groups_.size(); ++v) {
     legs_.price(legs_.to_switches(v), price_);
@@ -213,6 +212,12 @@ void DetourBalance::price_pairs(std::span<const DetourPair> pairs) {
       costs_.detour[i] += first_cost_[areas_.sender_of(pairs[i])] + all[within ? 1 : 0];
       for (const std::uint32_t v : groups_.near(pairs[i].from)) costs_.detour[i] -= behind(v, within);
     }
+    const auto is_filled = [&](std::uint32_t i) { return costs_.direct[i] <= 0 && pairs[i].detoured > 0; };
+    if (std::ranges::none_of(pairs_to_[d], is_filled)) continue;
+    legs_.price(legs_.to_hosts(d), filled_);
+    for (const std::uint32_t i : pairs_to_[d]) {
+      if (is_filled(i)) costs_.filled[i] = legs_.price_from(legs_.to_hosts(d).first, pairs[i].from);
+    }
   }
 }
 
@@ -226,52 +231,87 @@ void DetourBalance::begin(std::span<const DetourPair> pairs) {
   for (std::uint32_t i = 0; i < pairs.size(); ++i) pairs_to_[pairs[i].to].push_back(i);
 }
 
-void DetourBalance::balance(std::span<Pair> pairs, std::uint32_t rounds, double largest_step) {
+void DetourBalance::balance(std::span<Pair> pairs, std::uint32_t rounds) {
+  for (Pair& pair : pairs) pair.detoured = 0;
   kept_ = ways_.prepare_moving(pairs);
   if (!kept_) {
     begin(pairs);
-    return find_shares(pairs, rounds, largest_step);
+    return find_shares(pairs, rounds);
   }
   moving_.assign(ways_.moving_pairs().begin(), ways_.moving_pairs().end());
   if (moving_.empty()) return;
   begin(moving_);
-  find_shares(moving_, rounds, largest_step);
+  find_shares(moving_, rounds);
   for (std::size_t i = 0; i < moving_.size(); ++i) pairs[ways_.moving()[i]].detoured = moving_[i].detoured;
 }
 
-void DetourBalance::find_shares(std::span<Pair> pairs, std::uint32_t rounds, double largest_step) {
-  // Shares move in proportion to the gap between loads, at a pace of each pair's own: slower where it has
+// The load that these costs are those of: nearly that of the fullest link, as a logarithm.
+double DetourBalance::level(double costs) const { return std::log(costs) / (1 << squarings_) + log_most_; }
+
+// By how much the fullest links of a pair's direct ways are fuller than those of its detours, or than full if
+// these have room, as a logarithm.
+double DetourBalance::gap(std::size_t pair) const {
+  constexpr double kIdle = -8;
+  const double direct = costs_.direct[pair], detour = costs_.detour[pair], filled = costs_.filled[pair];
+  if (direct > 0) return level(direct) - (detour > 0 ? std::max(level(detour), 0.0) : 0);
+  return filled > 0 ? std::clamp(level(filled), kIdle, 0.0) : kIdle;
+}
+
+// Begins where direct ways alone are at most full: else links that will be relieved deter from detours.
+bool DetourBalance::guess_shares(std::span<Pair> pairs) {
+  carry_all(pairs);
+  if (price_channels(kSquarings) == kNothingWaits) return false;
+  price_pairs(pairs);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (costs_.direct[i] > 0)
+      pairs[i].detoured = std::clamp((1 - std::exp(-level(costs_.direct[i]))) / (1 - near_[i]), 0.0, 1.0);
+  }
+  return true;
+}
+
+void DetourBalance::find_shares(std::span<Pair> pairs, std::uint32_t rounds) {
+  if (!guess_shares(pairs)) return;
+  // What goes directly changes by the gap between loads, at a pace of each pair's own: slower where it has
   // gone too far, else ever faster.
-  constexpr double kPace = 0.25, kSlower = 0.5, kFaster = 1.3, kLeastPace = 0.05;
+  constexpr double kPace = 3, kMostPace = 6, kLeastPace = 0.3, kSlower = 0.5, kFaster = 1.3;
+  constexpr double kLeastDirect = 0.1;
   std::vector<double> pace(pairs.size(), kPace), best(pairs.size()), before(pairs.size());
   double least = 0;
-  const int first = largest_step < 0.25 ? kSquarings - 1 : kFirstSquarings;
+  int squarings = kFirstSquarings;
   for (std::uint32_t round = 0;; ++round) {
-    const bool any = carry_all(pairs);
-    const auto stage = static_cast<int>(round * (kSquarings - first + 1) / (rounds + 1));
-    const int squarings = first + stage;
+    carry_all(pairs);
+    const auto stage = static_cast<int>(round * (kSquarings - kFirstSquarings + 1) / (rounds + 1));
+    squarings = std::max(squarings, kFirstSquarings + stage);
     const double cost = price_channels(squarings);
     if (round == 0 || cost <= least) {
       least = cost;
       for (std::size_t i = 0; i < pairs.size(); ++i) best[i] = pairs[i].detoured;
     }
-    if (round == rounds || (cost == kNothingWaits && !any)) break;
+    if (round == rounds) break;
     price_pairs(pairs);
     bool moved = false;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const double gap = load_gap(costs_.direct[i], costs_.detour[i], squarings);
-      if (round > 0) pace[i] = std::max(pace[i] * (gap * before[i] < 0 ? kSlower : kFaster), kLeastPace);
-      before[i] = gap;
-      const double move = std::clamp(pace[i] * gap, -largest_step, largest_step);
-      const double share = std::clamp(pairs[i].detoured + move, 0.0, 1.0);
-      moved = moved || std::abs(share - pairs[i].detoured) > kNothing;
-      pairs[i].detoured = share;
+      Pair& pair = pairs[i];
+      if (pair.detoured == 0 && costs_.direct[i] <= 0) continue;
+      const double now = gap(i);
+      if (round > 0)
+        pace[i] = std::clamp(pace[i] * (now * before[i] < 0 ? kSlower : kFaster), kLeastPace, kMostPace);
+      before[i] = now;
+      const double move = pace[i] * now * std::max(1 - pair.detoured, kLeastDirect);
+      const double share = std::clamp(pair.detoured + move, 0.0, 1.0);
+      moved = moved || std::abs(share - pair.detoured) > kNothing;
+      pair.detoured = share;
     }
-    if (!moved) break;
+    if (!moved && squarings++ == kSquarings) break;
   }
-  // What is nearly all of it may as well be all.
-  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i].detoured = best[i] > 0.5 ? 1 : best[i];
-  if (carry_all(pairs) && price_channels(kSquarings) < least) return;
+  // What is nearly all of it may as well be all, if the fullest links gain.
+  constexpr double kGain = 1;  // a little less than 1% of their load
+  const auto is_most = [](double share) { return share > 0.5 && share < 1; };
+  if (std::ranges::any_of(best, is_most)) {
+    for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i].detoured = is_most(best[i]) ? 1 : best[i];
+    carry_all(pairs);
+    if (std::max(price_channels(kSquarings), 0.0) < least - kGain) return;
+  }
   for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i].detoured = best[i];
 }
 

@@ -149,7 +149,7 @@ void DetourWays::find_moving(std::span<const DetourPair> pairs) {
     more = false;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       const DetourPair& pair = pairs[i];
-      if (is_moving_[i] || (pair.detoured == 0 && !could_wait(pair_ways_[ways_of_[i]].direct))) continue;
+      if (is_moving_[i] || !could_wait(pair_ways_[ways_of_[i]].direct)) continue;
       is_moving_[i] = more = true;
       sent_[areas_.sender_of(pair)] += pair.offered;
       received_[areas_.receiver_of(pair)] += pair.offered;
@@ -266,9 +266,11 @@ double DetourWays::price_of(const Ways& ways, std::span<const double> prices) co
 }
 
 void DetourWays::price_pairs(std::span<const DetourPair> pairs, std::span<const double> near,
-                             std::span<const double> prices, DetourCosts& costs) {
+                             std::span<const double> prices, std::span<const double> filled,
+                             DetourCosts& costs) {
   costs.direct.assign(pairs.size(), 0);
   costs.detour.assign(pairs.size(), 0);
+  costs.filled.assign(pairs.size(), 0);
   first_cost_.resize(2 * groups_.size());
   last_cost_.resize(2 * groups_.size());
   for (const std::uint32_t key : senders_) first_cost_[key] = -1;
@@ -277,8 +279,11 @@ void DetourWays::price_pairs(std::span<const DetourPair> pairs, std::span<const 
     const DetourPair& pair = pairs[i];
     const PairWays& ways = pair_ways(i);
     costs.direct[i] = (1 - near[i]) * price_of(ways.direct, prices);
-    // Where nothing waits on direct ways, all go there, whatever detours cost.
-    if (costs.direct[i] <= 0) continue;
+    // Where nothing waits on direct ways, it doesn't matter what detours cost.
+    if (costs.direct[i] <= 0) {
+      if (pair.detoured > 0) costs.filled[i] = price_of(ways.direct, filled);
+      continue;
+    }
     double& first = first_cost_[areas_.sender_of(pair)];
     double& last = last_cost_[areas_.receiver_of(pair)];
     if (first < 0) first = price_of(first_ways(areas_.sender_of(pair)), prices);

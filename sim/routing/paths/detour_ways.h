@@ -14,9 +14,10 @@
 
 namespace weft::routing {
 
-// What ways of pairs cost, by pair; of detours those that are some.
+// What ways of pairs cost, by pair; of detours those that are some. `filled`: the direct ways' where nothing
+// waits there, though some goes by detours, if links cost by their load there too.
 struct DetourCosts {
-  std::vector<double> direct, detour;
+  std::vector<double> direct, detour, filled;
 };
 
 // Ways are kept from call to call, as they follow from the network alone: up to 256 MiB and those of one
@@ -33,7 +34,7 @@ class DetourWays {
   bool prepare(std::span<const DetourPair> pairs);
   // As prepare(), for finding shares: of these pairs only those are at hand from then on that could have any
   // but 0 (moving()), and of channels only those that could fill. All below is of these pairs, in their
-  // order.
+  // order. REQUIRES: all are 0.
   bool prepare_moving(std::span<const DetourPair> pairs);
   // Numbers in what was given, ascending; and those pairs.
   std::span<const std::uint32_t> moving() const { return moving_; }
@@ -46,9 +47,9 @@ class DetourWays {
                     std::vector<double>& load) const;
   // If there are no detours, false.
   bool carry_detours(std::span<const DetourPair> pairs, std::vector<double>& load);
-  // `prices`: by channel.
+  // `prices`, `filled`: by channel.
   void price_pairs(std::span<const DetourPair> pairs, std::span<const double> near,
-                   std::span<const double> prices, DetourCosts& costs);
+                   std::span<const double> prices, std::span<const double> filled, DetourCosts& costs);
 
  private:
   // What a flow of 1 puts on channels between switches, in parts_; `lost`: what has no way on.

@@ -388,8 +388,7 @@ LinkLoad balanced_load(const topologies::Topology& topology, const RoutingTable&
     capacity.push_back(static_cast<double>(c.rate.bps()));
   }
   constexpr std::uint32_t kRounds = 100;
-  constexpr double kFirstStep = 0.25;
-  DetourBalance(topology, *model, groups, std::move(capacity)).balance(pairs, kRounds, kFirstStep);
+  DetourBalance(topology, *model, groups, std::move(capacity)).balance(pairs, kRounds);
   DetourShares shares;
   for (const DetourBalance::Pair& pair : pairs) shares.set(pair.from, pair.to, pair.detoured);
   return link_load(topology, table, SharedPaths(std::move(model), groups, shares), traffic);
