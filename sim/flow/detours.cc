@@ -21,29 +21,30 @@ double Detours::share(std::uint32_t source, std::uint32_t destination) const {
   return share == 0 ? 0 : share * (1 - balance_->near(from, to));
 }
 
-// Sums mustn't depend on the order of flows.
+// Sums mustn't depend on the order of flows: they are of whole numbers.
 std::vector<Detours::Pair> Detours::pairs_of(std::span<const Offer> offers) {
-  struct Single {
-    std::uint64_t ends;
-    double rate;
-    std::uint32_t offer;
-  };
-  std::vector<Single> singles;
-  for (std::uint32_t i = 0; i < offers.size(); ++i) {
-    singles.push_back({pair_of(offers[i].source, offers[i].destination), offers[i].rate, i});
-  }
-  std::ranges::sort(singles, {}, [](const Single& single) { return std::pair(single.ends, single.rate); });
-  std::vector<Pair> pairs;
+  number_of_.clear();
+  sums_.clear();
   pair_of_offer_.resize(offers.size());
-  for (std::size_t i = 0; i < singles.size(); ++i) {
-    if (i == 0 || singles[i].ends != singles[i - 1].ends) {
-      const auto from = static_cast<std::uint32_t>(singles[i].ends >> 32);
-      const auto to = static_cast<std::uint32_t>(singles[i].ends);
-      pairs.push_back({from, to, 0, shares_.of(from, to)});
+  for (std::uint32_t i = 0; i < offers.size(); ++i) {
+    const std::uint64_t ends = pair_of(offers[i].source, offers[i].destination);
+    const auto [number, fresh] = number_of_.add(ends);
+    if (fresh) {
+      number = static_cast<std::uint32_t>(sums_.size());
+      sums_.push_back({ends, number, 0});
     }
-    pairs.back().offered += singles[i].rate;
-    pair_of_offer_[singles[i].offer] = static_cast<std::uint32_t>(pairs.size() - 1);
+    sums_[number].offered += static_cast<unsigned __int128>(offers[i].rate);
+    pair_of_offer_[i] = number;
   }
+  std::ranges::sort(sums_, {}, &Sum::ends);
+  std::vector<Pair> pairs;
+  place_.resize(sums_.size());
+  for (const Sum& sum : sums_) {
+    place_[sum.number] = static_cast<std::uint32_t>(pairs.size());
+    const auto from = static_cast<std::uint32_t>(sum.ends >> 32), to = static_cast<std::uint32_t>(sum.ends);
+    pairs.push_back({from, to, static_cast<double>(sum.offered), shares_.of(from, to)});
+  }
+  for (std::uint32_t& pair : pair_of_offer_) pair = place_[pair];
   return pairs;
 }
 
@@ -118,16 +119,16 @@ void Detours::adopt(std::vector<Rate>& resources) {
 }
 
 void Detours::carry(std::uint32_t source, std::uint32_t destination, double bytes, Carried& carried) const {
-  carried[pair_of(source, destination)] += bytes;
+  carried.add(pair_of(source, destination)).value += bytes;
 }
 
 void Detours::add_carried(const Carried& carried, std::vector<double>& bytes) const {
   if (carried.empty()) return;
   std::vector<Pair> pairs;
-  for (const auto& [ends, sum] : carried) {
+  carried.each([&](std::uint64_t ends, double sum) {
     const auto from = static_cast<std::uint32_t>(ends >> 32), to = static_cast<std::uint32_t>(ends);
     pairs.push_back({from, to, sum / (1 - balance_->near(from, to)), 1});
-  }
+  });
   std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::pair(pair.from, pair.to); });
   const routing::DetourBalance::Loads& loads = balance_->loads(pairs);
   for (std::size_t c = 0; c < bytes.size(); ++c) bytes[c] += loads.detoured[c];

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "sim/flow/max_min.h"
 #include "sim/routing/paths/detour_balance.h"
 #include "sim/routing/paths/host_groups.h"
+#include "sim/routing/paths/pair_table.h"
 #include "sim/routing/table/routing_table.h"
 #include "topologies/graph/topology.h"
 
@@ -58,7 +58,7 @@ class Detours {
   Rate whole_pool() const;
 
   // Bytes that went by detours, by pair of groups: of one network's Detours.
-  using Carried = std::map<std::uint64_t, double>;
+  using Carried = routing::PairTable<double>;
   // So many of a pair's have gone.
   void carry(std::uint32_t source, std::uint32_t destination, double bytes, Carried& carried) const;
   // Adds what each channel between switches has had of them.
@@ -67,7 +67,7 @@ class Detours {
  private:
   using Pair = routing::DetourBalance::Pair;
   std::uint64_t pair_of(std::uint32_t source, std::uint32_t destination) const {
-    return std::uint64_t{groups_.of(source)} << 32 | groups_.of(destination);
+    return routing::PairTable<double>::key(groups_.of(source), groups_.of(destination));
   }
   std::vector<Pair> pairs_of(std::span<const Offer> offers);
 
@@ -78,7 +78,15 @@ class Detours {
   const std::unique_ptr<routing::DetourBalance> balance_;
   routing::DetourShares shares_;
   std::vector<Pair> balanced_;
-  std::vector<std::uint32_t> pair_of_offer_;  // of those at hand
+  // These are for the offers at hand.
+  struct Sum {
+    std::uint64_t ends = 0;
+    std::uint32_t number = 0;
+    unsigned __int128 offered = 0;
+  };
+  routing::PairTable<std::uint32_t> number_of_;  // in the order in which they come
+  std::vector<Sum> sums_;
+  std::vector<std::uint32_t> place_, pair_of_offer_;  // by number: in balanced_; by offer: the same
 };
 
 }  // namespace weft::sim::flow

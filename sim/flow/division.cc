@@ -45,20 +45,26 @@ bool Division::divide(std::uint32_t source, std::uint32_t at, std::uint32_t dest
   return open;
 }
 
-const Division::Divided& Division::divided(std::uint32_t source, std::uint32_t at,
-                                           std::uint32_t destination) {
-  constexpr std::size_t kMost = 1 << 21;  // 16 MB
-  if (kept_ > kMost) {
-    divided_.clear();
-    kept_ = 0;
+Division::Divided Division::divided(std::uint32_t source, std::uint32_t at, std::uint32_t destination) {
+  constexpr std::size_t kMost = 1 << 21;  // 32 MB
+  if (kept_parts_.size() + kept_hops_.size() > kMost) {
+    kept_.clear();
+    kept_parts_.clear();
+    kept_hops_.clear();
   }
-  const auto [place, fresh] = divided_.try_emplace(std::uint64_t{source} << 32 | destination);
-  Divided& kept = place->second;
-  if (!fresh && kept.at == at) return kept;
-  kept.at = at;
-  kept.open = divide(source, at, destination, kept.parts, kept.hops);
-  kept_ += kept.parts.size() + kept.hops.size();
-  return kept;
+  const auto [kept, fresh] = kept_.add(routing::PairTable<Kept>::key(source, destination));
+  if (fresh || kept.at != at) {
+    kept.at = at;
+    kept.open = divide(source, at, destination, found_parts_, found_hops_);
+    kept.parts = static_cast<std::uint32_t>(kept_parts_.size());
+    kept.hops = static_cast<std::uint32_t>(kept_hops_.size());
+    kept.part_count = static_cast<std::uint32_t>(found_parts_.size());
+    kept.hop_count = static_cast<std::uint32_t>(found_hops_.size());
+    kept_parts_.insert(kept_parts_.end(), found_parts_.begin(), found_parts_.end());
+    kept_hops_.insert(kept_hops_.end(), found_hops_.begin(), found_hops_.end());
+  }
+  return {kept.open, std::span(kept_parts_).subspan(kept.parts, kept.part_count),
+          std::span(kept_hops_).subspan(kept.hops, kept.hop_count)};
 }
 
 // Routes are followed to the end, so a way with a link that is down is none.

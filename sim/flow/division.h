@@ -7,7 +7,6 @@
 #include <memory>
 #include <span>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "sim/routing/path_model.h"
 #include "sim/routing/paths/detour_areas.h"
 #include "sim/routing/paths/host_groups.h"
+#include "sim/routing/paths/pair_table.h"
 #include "sim/routing/paths/path_graph.h"
 #include "sim/routing/table/routing_table.h"
 #include "topologies/graph/topology.h"
@@ -46,12 +46,21 @@ class Division {
   // Holds what divide() finds. divided() keeps it from before where it was asked lately; it is valid until
   // the next call.
   struct Divided {
-    std::uint32_t at = 0;
     bool open = false;
-    std::vector<Part> parts;
-    std::vector<std::uint32_t> hops;
+    std::span<const Part> parts;
+    std::span<const std::uint32_t> hops;
   };
-  const Divided& divided(std::uint32_t source, std::uint32_t at, std::uint32_t destination);
+  Divided divided(std::uint32_t source, std::uint32_t at, std::uint32_t destination);
+  // Into the cache, what divided() knows of them: where it is, then itself.
+  void fetch_place(std::uint32_t source, std::uint32_t destination) const {
+    kept_.fetch(routing::PairTable<Kept>::key(source, destination));
+  }
+  void fetch(std::uint32_t source, std::uint32_t destination) const {
+    const Kept* const kept = kept_.find(routing::PairTable<Kept>::key(source, destination));
+    if (kept == nullptr) return;
+    __builtin_prefetch(kept_parts_.data() + kept->parts);
+    __builtin_prefetch(kept_hops_.data() + kept->hops);
+  }
   // The model names ways: the parts of each channel, NICs' too, follow from these alone.
   bool names_ways() const { return model_->names_ways(); }
   bool divide_named(std::uint32_t source, std::uint32_t destination, std::vector<Part>& parts,
@@ -104,8 +113,15 @@ class Division {
   std::vector<double> amount_;
   std::vector<routing::PathStart> starts_;
   std::vector<routing::NamedWay> ways_;
-  std::unordered_map<std::uint64_t, Divided> divided_;  // by source and destination
-  std::size_t kept_ = 0;                                // parts and hops there
+  // What divided() keeps, in the two after it.
+  struct Kept {
+    std::uint32_t at = 0;
+    std::uint32_t parts = 0, hops = 0, part_count = 0, hop_count = 0;
+    bool open = false;
+  };
+  routing::PairTable<Kept> kept_;  // by source and destination
+  std::vector<Part> kept_parts_, found_parts_;
+  std::vector<std::uint32_t> kept_hops_, found_hops_;
 };
 
 }  // namespace weft::sim::flow

@@ -284,7 +284,9 @@ void FlowNetwork::change_links(Time now) {
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     Flow& flow = flows_[slot];
     if (flow.state == Flow::State::kFlowing || flow.state == Flow::State::kCutOff) under_way.push_back(slot);
-    if (flow.state == Flow::State::kFlowing) interrupt(slot, now);
+    if (flow.state != Flow::State::kFlowing) continue;
+    interrupt(slot, now);
+    note_sent(flow, flow.shared);
   }
   changes_.apply(now, paths_);
   add_resources();
@@ -296,7 +298,7 @@ void FlowNetwork::interrupt(std::uint32_t slot, Time now) {
   Flow& flow = flows_[slot];
   const std::uint32_t fluid = fluid_of(slot);
   fluids_.settle(flow, fluid, now);
-  note_sent(flow, fluids_.sent_bytes(flow, fluid, now));
+  note_share(flow, fluids_.sent_bytes(flow, fluid, now));
   fluids_.leave(fluid, now);
   if (connected_) connections_[fluid].flows = false;
 }
@@ -335,12 +337,17 @@ std::vector<std::uint32_t> FlowNetwork::flowing() const {
 void FlowNetwork::balance(Time now) {
   const std::vector<std::uint32_t> slots = flowing();
   const std::vector<bool> changed = balance_.balance(flows_, slots, *paths_.detours());
+  std::vector<std::uint32_t> moved;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (changed[i]) interrupt(slots[i], now);
+    if (changed[i]) moved.push_back(slots[i]);
   }
+  for (const std::uint32_t slot : moved) interrupt(slot, now);
   adopt_balance();
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (changed[i]) resume(slots[i]);
+  constexpr std::size_t kAhead = 4;
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    if (i + 2 * kAhead < moved.size()) paths_.fetch_place(flows_[moved[i + 2 * kAhead]].trip);
+    if (i + kAhead < moved.size()) paths_.fetch(flows_[moved[i + kAhead]].trip);
+    resume(moved[i]);
   }
   balance_.restart();
 }
@@ -382,9 +389,22 @@ std::vector<std::uint64_t> FlowNetwork::job_bytes() const {
 }
 
 void FlowNetwork::note_sent(Flow& flow, std::uint64_t bytes) const {
+  note_share(flow, bytes);
+  const std::uint64_t news = bytes - flow.carried;
+  if (news == 0) return;
   const std::uint32_t job = job_of_host_.empty() ? 0 : job_of_host_[flow.message.source];
-  paths_.carry(flow.trip, bytes - flow.carried, job);
+  paths_.carry(flow.trip, news, flow.detoured / static_cast<double>(news), job);
   flow.carried = bytes;
+  flow.detoured = 0;
+}
+
+// So much has gone with the share that it has now, and before.
+void FlowNetwork::note_share(Flow& flow, std::uint64_t bytes) const {
+  if (const Detours* const detours = paths_.detours()) {
+    flow.detoured +=
+        detours->share(flow.trip.source, flow.trip.destination) * static_cast<double>(bytes - flow.shared);
+  }
+  flow.shared = bytes;
 }
 
 results::NetworkTotals FlowNetwork::totals() const {

@@ -104,6 +104,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   void note_all_sent(Time now) const;
   std::vector<std::uint64_t> carried(Time now) const;
   void note_sent(Flow& flow, std::uint64_t bytes) const;
+  void note_share(Flow& flow, std::uint64_t bytes) const;
   StopReason run_events(Time now, RunWatch& watch);
 
   const topologies::Topology& topology_;

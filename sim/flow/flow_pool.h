@@ -26,7 +26,10 @@ struct Flow {
   Time answer;   // of an acknowledgement, from there back; only where the sender waits for it
   Time ideal;
   std::uint64_t wire_bytes = 0, carried = 0;  // carried: told to those who count what links carry
-  std::uint32_t number = 0;                   // among its source's
+  // Bytes from which on it has the share of detours that it has; those by detours that carried is without.
+  std::uint64_t shared = 0;
+  double detoured = 0;
+  std::uint32_t number = 0;  // among its source's
   Trip trip;
   std::uint32_t connection = Connection::kNone, next = Connection::kNone;  // next: in its connection
   std::uint64_t end = 0;      // of its payload, counted from the connection's first byte

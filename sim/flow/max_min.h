@@ -68,7 +68,10 @@ struct MaxMinParts {
     std::uint64_t stamp = 0;
     std::uint32_t first_covered = kNone;  // in covered_, while `stamp` is that of this solve()
     bool regrouped = false;               // is it in regrouped_?
-    float slack = 0;                      // of its level
+    // In this solve(): it waits to rise as a whole; has its exact level; was to get others so often.
+    bool waits = false, exact = false;
+    std::uint8_t tries = 0;
+    float slack = 0;  // of its level
   };
   struct Entry {
     std::uint32_t resource = 0, share = 0;
@@ -176,7 +179,9 @@ class MaxMin : private MaxMinParts {
   void open(std::uint32_t flow);
   void open_group(std::uint32_t resource);
   bool shift_group(std::uint32_t resource, Rate level);
-  void shift_back(std::uint32_t resource, std::uint32_t count, Rate level);
+  Rate move_loads(std::uint32_t resource, Rate from, Rate to);
+  void find_held_up(std::uint32_t resource, Rate level);
+  void change_level(std::uint32_t resource, Rate level);
   void queue_batch();
   // The only flow that is open there, where there is no group; kNone: it's not so.
   std::uint32_t only_open(const Resource& resource) const;
@@ -186,7 +191,7 @@ class MaxMin : private MaxMinParts {
   static Rate full_level(const Resource& resource);
   // When something happens to it. That never gets earlier while flows are given lower levels.
   static Rate next_level(const Resource& resource, Rate full) {
-    return resource.group > 0 && resource.level < full ? resource.level : full;
+    return resource.group > 0 && resource.level < full && !resource.waits ? resource.level : full;
   }
   auto place() {
     return [this](std::uint32_t resource) -> std::uint32_t& { return places_[resource]; };
@@ -214,9 +219,10 @@ class MaxMin : private MaxMinParts {
   std::uint64_t stamp_ = 0, batch_number_ = 0;
   std::vector<Move> part_;  // the flows that take part, with what their bottlenecks were
   std::vector<Open> open_;
-  std::vector<std::uint32_t> batch_;  // resources that flows were opened at since the last queue_batch()
-  std::vector<Key> singles_;          // of these, those of only_open()
-  std::vector<Key> leading_;          // of these, the tightest of each flow
+  std::vector<std::uint32_t> held_up_;  // flows of a group that can't rise with it
+  std::vector<std::uint32_t> batch_;    // resources that flows were opened at since the last queue_batch()
+  std::vector<Key> singles_;            // of these, those of only_open()
+  std::vector<Key> leading_;            // of these, the tightest of each flow
   std::vector<Covered> covered_;
   Queue queue_;            // of resources; keys are no higher than what they stand for
   std::vector<Key> caps_;  // a heap of flows, by their caps, the least first; `next` is the flow

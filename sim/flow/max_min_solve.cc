@@ -57,10 +57,15 @@ void MaxMin::begin() {
     if (resources_[r].group > 0) meet(r);
   }
   for (const std::uint32_t r : resized_) {
-    // Opening swaps members of the group, so some are met only later; with slack that might be never.
-    if (resources_[r].slack > 0) open_group(r);
-    for (const Member& member : members_[r]) {
-      if (!flows_[member.flow].open) open(member.flow);
+    // Where nobody waits, and nobody has to from now on, it makes no difference. Slack is for what others
+    // change.
+    if (resources_[r].group > 0) {
+      meet(r);
+      resources_[r].exact = true;
+    } else if (resources_[r].load > resources_[r].capacity) {
+      for (const Member& member : members_[r]) {
+        if (!flows_[member.flow].open) open(member.flow);
+      }
     }
   }
   for (const std::uint32_t flow : added_) {
@@ -121,6 +126,8 @@ void MaxMin::meet(std::uint32_t r) {
   if (resource.stamp == stamp_) return;
   resource.stamp = stamp_;
   resource.first_open = resource.first_covered = kNone;
+  resource.waits = resource.exact = false;
+  resource.tries = 0;
 }
 
 // From here on its rate is open: resources are without it.
@@ -166,43 +173,27 @@ void MaxMin::open_group(std::uint32_t r) {
 // returns true; nothing is opened. All that has a lower level is settled by then. A lower level makes room
 // elsewhere, a higher one must leave all other links of these flows below full, or with more for their
 // groups. For other resources, flows would get the same rates but for the last digit, by which of two equal
-// bottlenecks has them.
+// bottlenecks has them. Flows that can't rise so far are opened; the others wait for the level of then.
 bool MaxMin::shift_group(std::uint32_t r, Rate level) {
   Resource& resource = resources_[r];
   const Rate before = resource.level;
   const bool rises = level > before;
-  // What is open there rises too, or is held up first; and what is faster would get less.
-  if (rises ? resource.open_demand > 0 : resource.most > Key{level, r + 1}) return false;
-  const std::vector<Member>& members = members_[r];
-  Rate group_load = 0;
-  std::uint32_t done = 0;
-  for (bool fits = true; done < resource.group; ++done) {
-    const Flow& flow = flows_[members[done].flow];
-    if (rises && flow.capped && flow.cap_level <= level) break;
-    for (const Entry& entry : entries(flow)) {
-      const Rate part = part_of(level * flow.weight, entry.share);
-      if (entry.resource == r) {
-        group_load += part;
-        continue;
-      }
-      Resource& other = resources_[entry.resource];
-      other.load += part - part_of(before * flow.weight, entry.share);
-      if (rises) other.most = std::max(other.most, Key{level, r + 1});
-      if (other.group > 0 || other.open_demand > 0) {
-        meet(entry.resource);
-        fits = fits && (!rises || full_level(other) > level);
-      } else {
-        // But for rounding.
-        fits = fits && (!rises || other.capacity - other.load > other.capacity >> (kLevelBits - 4));
-      }
-    }
-    if (fits) continue;
-    shift_back(r, done + 1, level);
+  // What is faster would get less.
+  if (!rises && resource.most > Key{level, r + 1}) return false;
+  const Rate group_load = move_loads(r, before, level);
+  held_up_.clear();
+  if (rises) find_held_up(r, level);
+  // What is open there rises too, or is held up first.
+  if (!held_up_.empty() || (rises && resource.open_demand > 0 && !resource.waits)) {
+    move_loads(r, level, before);
     return false;
   }
-  if (done < resource.group) {
-    shift_back(r, done, level);
-    return false;
+  for (std::uint32_t i = 0; i < resource.group; ++i) {
+    for (const Entry& entry : entries(flows_[members_[r][i].flow])) {
+      Resource& other = resources_[entry.resource];
+      if (rises && entry.resource != r) other.most = std::max(other.most, Key{level, r + 1});
+      if (entry.resource != r && (other.group > 0 || other.open_demand > 0)) meet(entry.resource);
+    }
   }
   resource.load += group_load - resource.group_load;
   resource.group_load = group_load;
@@ -211,17 +202,58 @@ bool MaxMin::shift_group(std::uint32_t r, Rate level) {
   return true;
 }
 
-// The first flows of the group have their level as before, on its other links, instead of this.
-void MaxMin::shift_back(std::uint32_t r, std::uint32_t count, Rate level) {
-  const Rate before = resources_[r].level;
-  for (std::uint32_t i = 0; i < count; ++i) {
+// The flows of the group have this level instead of that one on all their other links. Returns what they have
+// of their own then.
+Rate MaxMin::move_loads(std::uint32_t r, Rate from, Rate to) {
+  Rate group_load = 0;
+  for (std::uint32_t i = 0; i < resources_[r].group; ++i) {
     const Flow& flow = flows_[members_[r][i].flow];
     for (const Entry& entry : entries(flow)) {
-      if (entry.resource == r) continue;
-      resources_[entry.resource].load +=
-          part_of(before * flow.weight, entry.share) - part_of(level * flow.weight, entry.share);
+      const Rate part = part_of(to * flow.weight, entry.share);
+      if (entry.resource == r) {
+        group_load += part;
+      } else {
+        resources_[entry.resource].load += part - part_of(from * flow.weight, entry.share);
+      }
     }
   }
+  return group_load;
+}
+
+// Those of the group that can't have such a level, now that loads are as if they had.
+void MaxMin::find_held_up(std::uint32_t r, Rate level) {
+  const auto is_full = [&](const Entry& entry) {
+    if (entry.resource == r) return false;
+    const Resource& other = resources_[entry.resource];
+    if (other.group > 0 || other.open_demand > 0) return full_level(other) <= level;
+    return other.capacity - other.load <= other.capacity >> (kLevelBits - 4);  // but for rounding
+  };
+  for (std::uint32_t i = 0; i < resources_[r].group; ++i) {
+    const std::uint32_t number = members_[r][i].flow;
+    const Flow& flow = flows_[number];
+    if ((flow.capped && flow.cap_level <= level) || std::ranges::any_of(entries(flow), is_full))
+      held_up_.push_back(number);
+  }
+}
+
+// So that this comes to an end, only the first times in a solve() may leave the group together.
+void MaxMin::change_level(std::uint32_t r, Rate level) {
+  constexpr std::uint8_t kMostTries = 4;
+  Resource& resource = resources_[r];
+  if (resource.slack == 0 || resource.tries == kMostTries) {
+    resource.waits = resource.exact = false;
+    return open_group(r);
+  }
+  ++resource.tries;
+  if (level < resource.level && open_faster(r, {level, r + 1})) return;
+  if (shift_group(r, level)) {
+    resource.waits = resource.exact = false;
+    if (resource.open_demand > 0) freeze(r, level);
+    return;
+  }
+  resource.waits = true;
+  for (const std::uint32_t flow : held_up_) open(flow);
+  meet(r);
 }
 
 // Each that flows were opened at may be full at a lower level now, or have room for its group. Of those where
@@ -301,7 +333,7 @@ void MaxMin::uncover(std::uint32_t r) {
 Rate MaxMin::full_level(const Resource& resource) {
   const Rate full = level_of(resource.capacity - resource.load + resource.group_load,
                              resource.open_demand + resource.group_demand);
-  if (resource.slack == 0 || resource.group == 0) [[likely]]
+  if (resource.slack == 0 || resource.group == 0 || resource.exact) [[likely]]
     return full;
   const double most = static_cast<double>(resource.level) * static_cast<double>(resource.slack);
   return std::abs(static_cast<double>(full - resource.level)) <= most ? resource.level : full;
@@ -324,12 +356,7 @@ void MaxMin::visit(Key key) {
   }
   queue_.erase(r, place());
   if (resource.group > 0 && full != resource.level) {
-    // Its group rises above, or stays below, the level it had.
-    if (resource.slack == 0 || !shift_group(r, full)) {
-      open_group(r);
-    } else if (resource.open_demand > 0) {
-      freeze(r, full);
-    }
+    change_level(r, full);
   } else if (resource.open_demand > 0 && !open_faster(r, {full, r + 1})) {
     freeze(r, full);
   }

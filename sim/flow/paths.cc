@@ -332,7 +332,7 @@ void Paths::find_divided(const Trip& trip, Way& way) {
       way.open = way.open && at == topology_.host(trip.destination);
       return;
     }
-    const Division::Divided& divided = division_->divided(trip.source, at, trip.destination);
+    const Division::Divided divided = division_->divided(trip.source, at, trip.destination);
     if (!divided.open) way.open = false;
     for (const Division::Part& each : divided.parts) {
       const bool whole = detoured == 0 || detours_->keeps(each.channel);
@@ -380,7 +380,7 @@ Paths::Middle& Paths::middle(std::uint32_t source, std::uint32_t unit) {
   return made;
 }
 
-void Paths::carry(const Trip& trip, std::uint64_t bytes, std::uint32_t job) {
+void Paths::carry(const Trip& trip, std::uint64_t bytes, double detoured, std::uint32_t job) {
   Load& load = loads_[job];
   const bool one = kind_ == routing::FluidPaths::kOne;
   if (divides() && division_->names_ways()) {
@@ -400,7 +400,7 @@ void Paths::carry(const Trip& trip, std::uint64_t bytes, std::uint32_t job) {
     load.bytes[nic] += part;
     const std::uint32_t at = topology_.channels()[nic].to;
     if (topology_.node(at).kind == topologies::NodeKind::kHost) return;
-    if (divides()) return carry_divided(trip, at, static_cast<double>(part), load);
+    if (divides()) return carry_divided(trip, at, static_cast<double>(part), detoured, load);
     carry_even(trip, at, part, load);
   });
 }
@@ -425,8 +425,7 @@ void Paths::carry_even(const Trip& trip, std::uint32_t at, std::uint64_t bytes, 
   }
 }
 
-void Paths::carry_divided(const Trip& trip, std::uint32_t at, double bytes, Load& load) {
-  const double detoured = detours_ == nullptr ? 0 : detours_->share(trip.source, trip.destination);
+void Paths::carry_divided(const Trip& trip, std::uint32_t at, double bytes, double detoured, Load& load) {
   for (const Division::Part& each : division_->divided(trip.source, at, trip.destination).parts) {
     const bool whole = detoured == 0 || detours_->keeps(each.channel);
     load.divided[each.channel] += each.share * bytes * (whole ? 1 : 1 - detoured);

@@ -60,14 +60,18 @@ class Paths {
   Rate capacity(std::uint32_t channel) const { return capacity_[channel]; }
   bool is_up(std::uint32_t channel) const { return capacity_[channel] > 0; }
   void find(const Trip& trip, Way& way);
+  // Into the cache, what find() needs to divide it: where it is, then itself. REQUIRES: detours().
+  void fetch_place(const Trip& trip) const { division_->fetch_place(trip.source, trip.destination); }
+  void fetch(const Trip& trip) const { division_->fetch(trip.source, trip.destination); }
   // What it would be if nobody else sent.
   void find_alone(const Trip& trip, Way& way);
   // What links carry is counted by job, for so many jobs. Before anything is carried.
   void divide_by_job(std::uint32_t jobs) { loads_.resize(jobs, loads_.front()); }
-  // So many bytes of a trip have gone their way, which is open. `job`: below those counted; else 0.
-  void carry(const Trip& trip, std::uint64_t bytes, std::uint32_t job = 0);
+  // So many bytes of a trip have gone their way, which is open. `detoured`: the part of them that went by
+  // detours, if there are any. `job`: below those counted; else 0.
+  void carry(const Trip& trip, std::uint64_t bytes, double detoured = 0, std::uint32_t job = 0);
   // Null: shares of detours don't follow from the traffic. Else balance(), then adopt_balance(), which may
-  // change resources too; what was carried before has to be told in between.
+  // change resources too.
   Detours* detours() { return detours_.get(); }
   void adopt_balance() { detours_->adopt(resources_); }
   // What each channel has carried. What divides is divided in whole bytes, so none are lost on the way.
@@ -109,7 +113,7 @@ class Paths {
   static void use(Way& way, const Trip& trip, std::uint32_t resource, double share);
   Middle& middle(std::uint32_t source, std::uint32_t unit);
   void carry_even(const Trip& trip, std::uint32_t at, std::uint64_t bytes, Load& load);
-  void carry_divided(const Trip& trip, std::uint32_t at, double bytes, Load& load);
+  void carry_divided(const Trip& trip, std::uint32_t at, double bytes, double detoured, Load& load);
   void expand(const Load& load, std::vector<std::uint64_t>& bytes) const;
   std::vector<std::uint64_t> carried_of(const Load& load) const;
   void settle();

@@ -133,10 +133,8 @@ const DetourBalance::Loads& DetourBalance::loads(std::span<const DetourPair> pai
   begin(pairs);
   double all = 0;
   for (const DetourPair& pair : pairs) all += pair.offered;
-  constexpr double kRounding = 1e-12;  // what differences of sums leave
   const auto take = [&](std::vector<double>& into) {
-    into.assign(capacity_.size(), 0);
-    for (const std::uint32_t c : legs_.between()) into[c] = load_.on[c] > kRounding * all ? load_.on[c] : 0;
+    into.swap(load_.on);
     load_.on.assign(capacity_.size(), 0);
   };
   load_.on.assign(capacity_.size(), 0);
@@ -144,6 +142,12 @@ const DetourBalance::Loads& DetourBalance::loads(std::span<const DetourPair> pai
   take(loads_.direct);
   carry_detours(pairs);
   take(loads_.detoured);
+  constexpr double kRounding = 1e-12;  // what differences of sums leave
+  const double least = kRounding * all;
+  for (const std::uint32_t c : legs_.between()) {
+    if (loads_.direct[c] <= least) loads_.direct[c] = 0;
+    if (loads_.detoured[c] <= least) loads_.detoured[c] = 0;
+  }
   return loads_;
 }
 

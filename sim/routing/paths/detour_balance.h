@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "sim/routing/paths/detour_legs.h"
 #include "sim/routing/paths/detour_ways.h"
 #include "sim/routing/paths/host_groups.h"
+#include "sim/routing/paths/pair_table.h"
 #include "sim/routing/table/routing_table.h"
 #include "topologies/graph/topology.h"
 
@@ -28,11 +28,12 @@ class DetourShares {
  public:
   double of(std::uint32_t from, std::uint32_t to) const {
     if (suspended_) return 0;
-    const auto found = share_.find(key(from, to));
-    return found == share_.end() ? others_ : found->second;
+    const double* const known = share_.find(PairTable<double>::key(from, to));
+    return known == nullptr ? others_ : *known;
   }
-  bool knows(std::uint32_t from, std::uint32_t to) const { return share_.contains(key(from, to)); }
-  void set(std::uint32_t from, std::uint32_t to, double share) { share_[key(from, to)] = share; }
+  void set(std::uint32_t from, std::uint32_t to, double share) {
+    share_.add(PairTable<double>::key(from, to)).value = share;
+  }
   // Sets the share of all pairs that set() was not called for.
   void set_others(double share) { others_ = share; }
   // All are 0 again.
@@ -44,8 +45,7 @@ class DetourShares {
   void suspend(bool suspended) { suspended_ = suspended; }
 
  private:
-  static std::uint64_t key(std::uint32_t from, std::uint32_t to) { return std::uint64_t{from} << 32 | to; }
-  std::unordered_map<std::uint64_t, double> share_;
+  PairTable<double> share_;
   double others_ = 0;
   bool suspended_ = false;
 };

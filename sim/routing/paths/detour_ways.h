@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/routing/paths/detour_areas.h"
 #include "sim/routing/paths/detour_legs.h"
 #include "sim/routing/paths/host_groups.h"
+#include "sim/routing/paths/pair_table.h"
 
 namespace weft::routing {
 
@@ -67,6 +67,8 @@ class DetourWays {
   };
 
   void find_keys(std::span<const DetourPair> pairs);
+  template <typename KeyOf>
+  void collect(std::span<const DetourPair> pairs, KeyOf&& key_of, std::vector<std::uint32_t>& keys);
   bool is_worth_it(std::span<const DetourPair> pairs);
   void find_pairs(std::span<const DetourPair> pairs);
   void find_legs();
@@ -102,10 +104,11 @@ class DetourWays {
   Carried found_;                             // by the way at hand
   std::vector<Part> parts_;                   // of all ways
   std::vector<Ways> first_ways_, last_ways_;  // by key: of all detours, to and from their middles
-  std::unordered_map<std::uint64_t, std::uint32_t> number_of_;  // in pair_ways_
+  PairTable<std::uint32_t> number_of_;        // in pair_ways_
   std::vector<PairWays> pair_ways_;
   // These are for the pairs at hand only.
   std::vector<std::uint32_t> senders_, receivers_;  // keys, ascending
+  std::vector<std::uint64_t> marks_;                // bits, by key; 0 between calls
   std::vector<std::uint32_t> ways_of_;              // by pair: in pair_ways_
   // The next are for prepare_moving() only.
   bool narrow_ = false;

@@ -211,6 +211,26 @@ TEST_CASE("only flows that may change are looked at") {
   CHECK(pair.solver.work() == before + 1);
 }
 
+TEST_CASE("where nobody waits for a link, another capacity concerns nobody unless it gets full") {
+  // Ten flows at links of their own, and all over one more.
+  std::vector<Rate> capacities(11, kGbps);
+  capacities[10] = 20 * kGbps;
+  Pair pair(capacities);
+  for (std::uint32_t flow = 0; flow < 10; ++flow) pair.add(flow, {{flow}, {10}});
+  pair.solver.solve();
+  const std::uint64_t before = pair.solver.work();
+  for (const Rate gbps : {30, 11, 10}) {
+    pair.set_capacity(10, gbps * kGbps);
+    pair.solver.solve();
+    CHECK(pair.solver.work() == before);
+    CHECK(pair.verdict(1e-11, 0) == "");
+  }
+  pair.set_capacity(10, 5 * kGbps);
+  pair.solver.solve();
+  CHECK(pair.solver.work() > before);
+  CHECK(pair.verdict(1e-11, 0) == "");
+}
+
 // All flows cross link 0 and one of 24 others each. With link 0 narrow they have their rates there and get
 // others as a group; wider, some are held up on their own links; and in between both happens in turn.
 TEST_CASE("rates are those of progressive filling where a whole group gets another level with each flow") {
@@ -239,12 +259,13 @@ TEST_CASE("rates are those of progressive filling where a whole group gets anoth
   }
 }
 
-// Whether weights, caps, parts of flows and links that change take part.
-enum class Mix { kPlain, kAll };
+// Whether weights, caps, parts of flows and links that change take part; and whether links are treated as
+// those with slack, of which they have next to none.
+enum class Mix { kPlain, kAll, kSlack };
 
 // Flows come and go, one at a time and several at once.
 void come_and_go(Pair& pair, RandomStream& random, std::uint32_t resources, Mix mix) {
-  const bool all = mix == Mix::kAll;
+  const bool all = mix != Mix::kPlain;
   std::uint32_t next = 0;
   for (int step = 0; step < 40; ++step) {
     for (std::uint64_t n = random.below(4); n > 0; --n) {
@@ -274,7 +295,7 @@ void come_and_go(Pair& pair, RandomStream& random, std::uint32_t resources, Mix 
 }
 
 TEST_CASE("rates are those of progressive filling over all flows, whatever came and went before") {
-  for (const Mix mix : {Mix::kPlain, Mix::kAll}) {
+  for (const Mix mix : {Mix::kPlain, Mix::kAll, Mix::kSlack}) {
     const bool holds = rc::check("same rates", [mix] {
       RandomStream random(*rc::gen::arbitrary<std::uint64_t>(), 1);
       std::vector<Rate> capacities(1 + random.below(12));
@@ -284,6 +305,8 @@ TEST_CASE("rates are those of progressive filling over all flows, whatever came 
                    static_cast<Rate>(random.below(2) * random.below(1 << 20));
       }
       Pair pair(capacities);
+      for (std::uint32_t r = 0; mix == Mix::kSlack && r < capacities.size(); ++r)
+        pair.solver.set_slack(r, 1e-30);
       come_and_go(pair, random, static_cast<std::uint32_t>(capacities.size()), mix);
     });
     CHECK(holds);
