@@ -40,7 +40,7 @@ double window(const Topology& topology, const PacketConfig& config) {
 }
 
 double bytes_at_start(const UnderWay& sends, double of_packet) {
-  constexpr double kOfMessage = 850, kOfLatePacket = 75;
+  constexpr double kOfMessage = 850, kOfLatePacket = 55;
   return sends.messages * kOfMessage + sends.packets * of_packet + sends.late_packets * kOfLatePacket;
 }
 
@@ -62,7 +62,7 @@ double bytes_of_collectives(const UnderWay& sends, double ranks) {
 MemoryForecast forecast_memory(const ModelRun& run, const PacketConfig& config, std::uint32_t partitions) {
   constexpr double kOfChannel = 400, kOfNode = 600, kOfHost = 84;
   constexpr double kOfPartition = 400e3, kOfHostInPartition = 4, kOfPairOfPartitions = 3e3;
-  constexpr double kOfPacket = 180, kOfPacketMailed = 54;
+  constexpr double kOfPacket = 85, kOfPacketMailed = 54;
   constexpr double kOfLinkRow = 200;
   const Topology& topology = run.fabric->topology;
   const double channels = static_cast<double>(topology.channels().size()), hosts = topology.hosts();

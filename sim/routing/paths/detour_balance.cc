@@ -10,8 +10,10 @@ namespace {
 
 constexpr double kNothingWaits = -1e200;
 constexpr double kNothing = 1e-3;  // shares that differ by less are alike
-// Prices go by powers of loads, ever higher ones: 4 to 128.
-constexpr int kFirstSquarings = 2, kSquarings = 7;
+// Prices go by powers of loads, ever higher ones: 4 to 2048. A detour has more links than a direct way, and what
+// that makes of the sum is a root of as high a degree: nothing, where all of them are equally full.
+constexpr int kFirstSquarings = 2, kSquarings = 11;
+constexpr double kLeastPrice = 1e-280;  // what waits costs something, however full others are
 
 double steep(double load, int squarings) {
   for (int i = 0; i < squarings; ++i) load *= load;
@@ -167,7 +169,7 @@ double DetourBalance::price_channels(int squarings) {
   double sum = 0;
   for (const std::uint32_t c : counted()) {
     const double load = load_.on[c];
-    filled_[c] = steep(load / most, squarings);
+    filled_[c] = std::max(steep(load / most, squarings), kLeastPrice);
     price_[c] = load > 1 + kRounding ? filled_[c] : 0;
     if (price_[c] > 0) sum += steep(load / most, kSquarings) * load;
   }
@@ -309,7 +311,7 @@ void DetourBalance::find_shares(std::span<Pair> pairs, std::uint32_t rounds) {
     if (!moved && squarings++ == kSquarings) break;
   }
   // What is nearly all of it may as well be all, if the fullest links gain.
-  constexpr double kGain = 1;  // a little less than 1% of their load
+  constexpr double kGain = 1;  // a two-thousandth of their load
   const auto is_most = [](double share) { return share > 0.5 && share < 1; };
   if (std::ranges::any_of(best, is_most)) {
     for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i].detoured = is_most(best[i]) ? 1 : best[i];

@@ -13,10 +13,10 @@ WEFT = Path(sys.argv.pop(1)).resolve()
 FACTOR = 1.5
 RUNS = {
     "idle": ["--traffic", "permutation:size=4KB", "--topology", "fat_tree:k=32"],
-    "default": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=16"],
-    "hashed": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=16", "--fabric", "none", "--routing", "ecmp", "--congestion", "dctcp",
+    "default": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=20"],
+    "hashed": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=20", "--fabric", "none", "--routing", "ecmp", "--congestion", "dctcp",
                "--queue", "ecn"],
-    "lossless": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=16", "--fabric", "roce"],
+    "lossless": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=20", "--fabric", "roce"],
     "partitions": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=16", "--set", "network.packet.partitions=8"],
     "ring": ["--traffic", "collective:kind=allreduce,size=1MB,algorithm=ring", "--topology", "fat_tree:k=12"],
     "doubling": ["--traffic", "collective:kind=allreduce,size=1MB,algorithm=recursive_doubling", "--topology", "fat_tree:k=16"],
