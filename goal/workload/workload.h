@@ -44,6 +44,9 @@ struct Workload {
   // The parameter that is what computes, where it is "auto" and the network's nodes say which GPUs they have;
   // null: there is none.
   const char* device = nullptr;
+  // The parameter that is how many ranks a node has, where it is "auto" and the network's nodes say; null:
+  // there is none.
+  const char* node_ranks = nullptr;
 };
 
 // Puts what is known of a workload's graph into the metadata of its file. Throws InputError as `facts`.

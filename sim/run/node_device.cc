@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "sim/units/module.h"
 #include "topologies/composed.h"
@@ -23,6 +24,16 @@ const topologies::NodePreset* preset_of(const ModuleChoice& network) {
   return topologies::find_node_preset(node->second);
 }
 
+// How many a node has; 0 where that isn't plain.
+std::uint32_t accelerators_of(const ModuleChoice& network, const topologies::NodePreset& preset) {
+  const auto given = network.given.find("accelerators");
+  if (given == network.given.end() || given->second == kAutomatic) return preset.accelerators;
+  std::uint32_t number = 0;
+  const std::string& text = given->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
 bool is_left_open(const ModuleChoice& traffic, const char* parameter) {
   if (traffic.empty() || parameter == nullptr) return false;
   const auto found = traffic.given.find(parameter);
@@ -41,17 +52,25 @@ std::optional<NodeDevice> node_device(const Scenario& resolved) {
     const topologies::NodePreset* const preset = preset_of(network);
     if (preset == nullptr || preset->device.empty()) return std::nullopt;
     if (found && found->device != preset->device) return std::nullopt;
+    const std::uint32_t accelerators = accelerators_of(network, *preset);
     if (!found) {
-      found = {std::string(preset->name), std::string(preset->device), std::string(preset->other_device)};
+      found = {std::string(preset->name), std::string(preset->device), std::string(preset->other_device),
+               accelerators};
     }
+    if (found->accelerators != accelerators) found->accelerators = 0;
   }
   return found;
 }
 
-ModuleChoice with_node_device(const ModuleChoice& traffic, const char* parameter, const Scenario& resolved) {
+ModuleChoice with_nodes(const ModuleChoice& traffic, const goal::Workload& workload,
+                        const Scenario& resolved) {
   ModuleChoice all = traffic;
-  if (!is_left_open(traffic, parameter)) return all;
-  if (const std::optional<NodeDevice> node = node_device(resolved)) all.given[parameter] = node->device;
+  const std::optional<NodeDevice> node = node_device(resolved);
+  if (!node) return all;
+  if (is_left_open(traffic, workload.device)) all.given[workload.device] = node->device;
+  if (is_left_open(traffic, workload.node_ranks) && node->accelerators > 0) {
+    all.given[workload.node_ranks] = fmt::format("{}", node->accelerators);
+  }
   return all;
 }
 

@@ -97,7 +97,7 @@ void add_remarks(const ModuleChoice& traffic, const Scenario& scenario, const go
   const goal::Workload& workload = find_module(goal::workloads(), traffic, "traffic pattern");
   add_device_remark(traffic, workload.device, device, scenario, warnings);
   if (workload.remarks == nullptr) return;
-  const Parameters parameters(workload.info, with_node_device(traffic, workload.device, scenario));
+  const Parameters parameters(workload.info, with_nodes(traffic, workload, scenario));
   for (std::string& remark : workload.remarks(parameters, program.ranks())) {
     warnings.push_back(std::move(remark));
   }
@@ -237,7 +237,7 @@ goal::Program Simulation::read_or_generate(std::size_t index, std::uint32_t host
     return goal::Program(std::move(graph), std::move(info));
   }
   const goal::Workload& workload = find_module(goal::workloads(), job.traffic, "traffic pattern");
-  ModuleChoice traffic = with_node_device(job.traffic, workload.device, scenario_);
+  ModuleChoice traffic = with_nodes(job.traffic, workload, scenario_);
   if (workload.host_rate != nullptr && topology_ != nullptr &&
       Parameters(workload.info, traffic).automatic(workload.host_rate)) {
     // A node that stands alone has no network to load.

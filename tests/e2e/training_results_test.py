@@ -94,6 +94,20 @@ class TrainingResults(WeftTest):
             _, text = self.run_of("--traffic", STEP, "--topology", f"scale_up:of=[single_switch:hosts=2],node={node}", "--network", "flow")
             self.assertIn(f"device {device}, as hosts are GPUs of nodes of {node}", text)
 
+    def test_nodes_are_as_large_as_those_of_the_topology(self):
+        """Weights are divided within a node, and experts' tokens forwarded there: as if node_ranks was given."""
+        hybrid = "llm:model=tiny,seq=128,sharding=hsdp,dp=16"
+        experts = "llm:model=mixtral_8x7b,seq=64,ep=8,dp=8,expert_nodes=2"
+        for traffic, node, nodes, ranks in ((hybrid, "alps", 4, 4), (hybrid, "dgx_h100", 2, 8), (hybrid, "dgx_h100,accelerators=2", 8, 2),
+                                            (experts, "alps", 2, 4)):
+            topology = ["--topology", f"scale_up:of=[single_switch:hosts={nodes}],node={node}", "--network", "flow"]
+            taken, text = self.run_of("--traffic", traffic, *topology)
+            self.assertIn(f"of {ranks} ranks (node_ranks)", text)
+            given, _ = self.run_of("--traffic", f"{traffic},node_ranks={ranks}", *topology)
+            self.assertEqual(taken["digest"], given["digest"])
+            other, _ = self.run_of("--traffic", f"{traffic},node_ranks={4 if ranks == 2 else 2}", *topology)
+            self.assertNotEqual(taken["digest"], other["digest"])
+
     def test_where_no_node_says_what_computes(self):
         """A switch, nodes of no name, and sites of different ones: h100, and it is told."""
         usual = "device h100, as neither the traffic nor the topology says what computes"

@@ -16,6 +16,10 @@ class ArgumentList {
   // Throws InputError if the file has no argument, or one twice with two values.
   explicit ArgumentList(const std::string& path);
 
+  bool has(const std::string& name) const { return arguments_.contains(name); }
+  // The value, "" if there is none, without counting as read.
+  std::string peek(const std::string& name) const { return has(name) ? arguments_.at(name).value : ""; }
+  bool is(const std::string& name, const char* value) const { return has(name) && peek(name) == value; }
   // They count as read from then on. A flag without a value is "".
   std::optional<std::string> find(const std::string& name);
   bool flag(const std::string& name);

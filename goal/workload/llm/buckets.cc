@@ -9,7 +9,8 @@ constexpr std::uint64_t kLeast = 40'000'000, kOfEachRank = 1'000'000;
 
 void fill(const Training& training, Axis axis, std::uint64_t RankWeights::*member,
           const std::vector<RankWeights>& parts, std::vector<RankWeights>& buckets) {
-  const std::uint64_t full = std::max(kLeast, kOfEachRank * training.layout.size(axis));
+  const std::uint64_t full =
+      std::max(kLeast, kOfEachRank * training.layout.size(axis) * training.layout.replicas);
   std::uint64_t open = 0;
   for (std::size_t i = parts.size(); i-- > 0;) {
     open += parts[i].*member;

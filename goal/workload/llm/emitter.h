@@ -29,9 +29,10 @@ enum class Chain : std::uint8_t {
   kReceiveBackward2,
   kGather,
   kReduce,
-  kStep,  // what ends a step
+  kReplicate,  // what was reduced, from shard group to shard group
+  kStep,       // what ends a step
 };
-inline constexpr std::size_t kChains = 17;
+inline constexpr std::size_t kChains = 18;
 
 // The end of an operation of the rank, or of nothing.
 using Event = OpIndex;

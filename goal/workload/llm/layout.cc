@@ -8,7 +8,8 @@ namespace weft::goal::llm {
 
 std::string_view name(Axis axis) {
   static constexpr std::array<std::string_view, kAxes> kNames = {
-      "tp", "cp", "ep", "ep_internode", "ep_intranode", "pp", "dp", "edp", "embedding", "world"};
+      "tp", "cp",  "ep",           "ep_internode", "ep_intranode", "pp",
+      "dp", "edp", "dp_replicate", "embedding",    "world"};
   return kNames[static_cast<std::size_t>(axis)];
 }
 
@@ -49,9 +50,11 @@ std::uint32_t Layout::size(Axis axis) const {
     case Axis::kPipeline:
       return pipeline;
     case Axis::kData:
-      return data * context * copies();
+      return data / replicas * context * copies();
     case Axis::kExpertData:
-      return stage_ranks() / expert * copies();
+      return shard_ranks() / expert * copies();
+    case Axis::kReplicas:
+      return replicas;
     case Axis::kEmbedding:
       return pipeline > 1 ? 2 : 1;
     case Axis::kWorld:
@@ -76,9 +79,11 @@ std::uint32_t Layout::group(Axis axis, const Place& place) const {
     case Axis::kPipeline:
       return position;
     case Axis::kData:
-      return weights_stage(place) * tensor + place.tensor;
+      return shard_group(place) * tensor + place.tensor;
     case Axis::kExpertData:
-      return weights_stage(place) * expert + position % expert;
+      return shard_group(place) * expert + position % expert;
+    case Axis::kReplicas:
+      return place.stage * shard_ranks() + position % shard_ranks();
     case Axis::kEmbedding:
       return position;
     case Axis::kWorld:

@@ -25,14 +25,15 @@ enum class Axis : std::uint8_t {
   kExpertInternode,  // those of kExpert that have the same place in their nodes
   kExpertIntranode,  // those of kExpert in a node
   kPipeline,
-  kData,        // gradients and weights, over context and data parallelism
+  kData,        // gradients and weights, over context and data parallelism, or over a shard group of it
   kExpertData,  // the same of experts: the ranks that have the same ones
+  kReplicas,    // those that have the same part in the shard groups, of experts too
   kEmbedding,   // the first and the last stage, where embedding and head share weights
   kWorld,
 };
-inline constexpr int kAxes = 10;
-// "tp", "cp", "ep", "ep_internode", "ep_intranode", "pp", "dp", "edp", "embedding", "world": the first
-// word of a communicator's name.
+inline constexpr int kAxes = 11;
+// "tp", "cp", "ep", "ep_internode", "ep_intranode", "pp", "dp", "edp", "dp_replicate", "embedding",
+// "world": the first word of a communicator's name.
 std::string_view name(Axis axis);
 
 struct Place {
@@ -47,11 +48,16 @@ struct Layout {
   // So many neighbors among the ranks that divide the experts are in a node, and tokens go from node to node,
   // and on from there; 0: each rank sends to each other one.
   std::uint32_t expert_node = 0;
+  // Data parallelism is so many shard groups of neighbors: each divides the weights among its ranks, and has
+  // all of them.
+  std::uint32_t replicas = 1;
   RankOrder order = RankOrder::kMegatron;
   // Stages s and pipeline-1-s have the same weights: a group of data parallelism is of both.
   bool mirrored = false;
 
   std::uint32_t stage_ranks() const { return tensor * context * data; }
+  // Those of a stage that have all of its weights together.
+  std::uint32_t shard_ranks() const { return stage_ranks() / replicas; }
   std::uint32_t ranks() const { return stage_ranks() * pipeline; }
   Place place(Rank rank) const;
   std::uint32_t expert_nodes() const { return expert_node == 0 ? 1 : expert / expert_node; }
@@ -72,6 +78,10 @@ struct Layout {
     return mirrored && place.stage >= pipeline / 2 ? pipeline - 1 - place.stage : place.stage;
   }
   std::uint32_t copies() const { return mirrored ? 2 : 1; }
+  // Numbered over all weights.
+  std::uint32_t shard_group(const Place& place) const {
+    return weights_stage(place) * replicas + in_stage(place) / shard_ranks();
+  }
   // The rank's position in its stage.
   std::uint32_t in_stage(const Place& place) const {
     return (place.data * context + place.context) * tensor + place.tensor;

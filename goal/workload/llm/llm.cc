@@ -62,8 +62,9 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t 
 std::uint32_t own_ranks(const Parameters& given) {
   const Parameters parameters = asked(given).parameters;
   std::uint64_t product = 1;
+  const std::uint64_t data = llm::data_ranks(parameters);
   for (const char* axis : {"tp", "pp", "cp", "dp"}) {
-    product *= parameters.whole(axis);
+    product *= std::string_view(axis) == "dp" ? data : parameters.whole(axis);
     if (product > INT32_MAX) parameters.fail(axis, "there would be more than 2147483647 ranks");
   }
   return static_cast<std::uint32_t>(product);
@@ -149,6 +150,12 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
                     training.outer.inner_steps, training.outer.inner_steps / training.outer.fragments,
                     training.iterations, training.outer.inner_steps));
   }
+  if (const std::string told = llm::told_of_shards(parameters, training); !told.empty()) {
+    sentences.push_back(told);
+  }
+  if (const std::string told = llm::told_of_idle(parameters, training); !told.empty()) {
+    sentences.push_back(told);
+  }
   if (const std::string told = llm::told_of_stack(parameters, training); !told.empty()) {
     sentences.push_back(told);
   }
@@ -217,13 +224,25 @@ std::vector<ParameterSpec> layout_parameters() {
        one_of({"ring", "gather"})},
       {"dp", kInteger, "0", "Data parallelism: replicas of the model; 0: as many as the ranks make.",
        from_to("0", "1048576")},
+      {"dp_shard", kInteger, "0",
+       "Ranks of dp, with all of their cp, that divide weights (zero1: the optimizer's states) among them; "
+       "0: dp / "
+       "dp_replicate. Gradients are all-reduced between such groups (HSDP).",
+       from_to("0", "1048576")},
+      {"dp_replicate", kInteger, "0",
+       "Such groups, as torchtitan's data_parallel_replicate_degree and Megatron-LM's "
+       "num-distributed-optimizer-instances; 0: dp / dp_shard, or 1.",
+       from_to("0", "1048576")},
       {"ep", kInteger, "1", "Expert parallelism: ranks of a stage that divide the experts among them.",
        from_to("1", "1048576")},
       {"expert_nodes", kInteger, "auto",
        "Most nodes whose experts a token takes; it crosses to each of them once, and is forwarded there. 0: "
        "each copy of it goes to its expert on its own; auto: as the model was trained (deepseek_v3: 4).",
        from_to("0", "1048576")},
-      {"node_ranks", kInteger, "8", "Ranks of a node, for expert_nodes: neighbors in ep, of equal number.",
+      {"node_ranks", kInteger, "auto",
+       "Ranks of a node, for expert_nodes (neighbors in ep, of equal number) and sharding=hsdp; auto: the "
+       "topology's "
+       "nodes' (scale_up's node), else 8.",
        from_to("1", "1048576")},
       {"expert_pieces", kInteger, "4",
        "Parts of what a rank sends to a node, with expert_nodes: one is forwarded while the next one "
@@ -266,9 +285,11 @@ std::vector<ParameterSpec> parameters_of_llm() {
        "if vp is above 1.",
        one_of({"auto", "1f1b", "interleaved", "gpipe", "zb1p", "zb2p", "zbv", "dualpipe"})},
       {"sharding", kText, "zero1",
-       "Data parallelism: none (gradients are all-reduced), zero1 (Megatron's distributed optimizer) or fsdp "
-       "(zero3).",
-       one_of({"none", "zero1", "fsdp", "zero3"})},
+       "Data parallelism: none (gradients are all-reduced), zero1 (Megatron's distributed optimizer), zero2 "
+       "(gradients are divided, too), fsdp (zero3), or hsdp: fsdp within a node (dp_shard; else node_ranks "
+       "says), "
+       "and gradients all-reduced between nodes.",
+       one_of({"none", "zero1", "zero2", "fsdp", "zero3", "hsdp"})},
       {"dp_overlap", kText, "all",
        "What of dp goes beside computation: all, gradients (weights are all there before the step begins), "
        "or "
@@ -332,6 +353,7 @@ Workload llm_workload() {
   workload.own_ranks = own_ranks;
   workload.facts = facts;
   workload.device = kDeviceParameter;
+  workload.node_ranks = "node_ranks";
   workload.calls_nccl = true;
   return workload;
 }

@@ -19,6 +19,18 @@ namespace llm {
 Training training_of(const Parameters& parameters, std::uint32_t ranks,
                      const std::optional<ModelShape>& model = std::nullopt);
 
+// Replicas of data parallelism that the parameters ask for; 0: they leave it open.
+std::uint64_t data_ranks(const Parameters& parameters);
+
+// Ranks of a node, as the parameters or the topology say, else as usual.
+std::uint32_t node_ranks(const Parameters& parameters);
+
+// What is to be told of shard groups: how many sharding=hsdp took, or that there is one; else "".
+std::string told_of_shards(const Parameters& parameters, const Training& training);
+
+// Which of the parameters given say nothing about this layout; else "".
+std::string told_of_idle(const Parameters& parameters, const Training& training);
+
 // What is to be told of `expert_nodes`: how many a token goes to, or why the model's own limit was not taken;
 // else "".
 std::string told_of_expert_nodes(const Parameters& parameters, const Training& training);

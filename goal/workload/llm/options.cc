@@ -18,6 +18,7 @@ namespace weft::goal::llm {
 namespace {
 
 constexpr std::uint32_t kMostOfAxis = 1u << 20;
+constexpr std::uint32_t kUsualNode = 8;  // where neither the user nor the topology says
 
 template <typename Value>
 using Word = std::pair<const char*, Value>;
@@ -56,7 +57,7 @@ Layout layout_of(const Parameters& parameters, std::uint32_t ranks) {
   layout.order = word_of<RankOrder>(parameters, "order",
                                     {{"megatron", RankOrder::kMegatron}, {"llama3", RankOrder::kLlama3}});
   const std::uint32_t replica = ranks_of_replica(parameters);
-  const std::uint32_t data = parameters.whole("dp");
+  const std::uint64_t data = data_ranks(parameters);
   if (ranks % replica != 0 || ranks < replica) {
     parameters.fail("ranks",
                     fmt::format("it would be {}, and tp · pp · cp is {}: {}{} would do", ranks, replica,
@@ -69,6 +70,48 @@ Layout layout_of(const Parameters& parameters, std::uint32_t ranks) {
         "dp", fmt::format("with {} ranks and tp · pp · cp of {} it is {}", ranks, replica, layout.data));
   }
   return layout;
+}
+
+// Within a node, as PyTorch's HYBRID_SHARD, where nothing else is said.
+std::uint32_t shards_in_node(const Parameters& parameters, const Layout& layout) {
+  const std::uint32_t node = node_ranks(parameters), inner = layout.tensor * layout.context;
+  const std::uint32_t most = std::max(node / inner, 1u);
+  const std::uint32_t shards = layout.data <= most ? layout.data : std::gcd(most, layout.data);
+  if (shards * layout.context == 1) {
+    parameters.fail("sharding",
+                    fmt::format("with hsdp weights are divided within a node of {} ranks (node_ranks), "
+                                "and tp · cp of {} leaves nothing to divide by: dp_shard says other",
+                                node, inner));
+  }
+  return shards;
+}
+
+// Shard groups of data parallelism, from either of the two numbers whose product is dp.
+void read_replicas(const Parameters& parameters, Training& training) {
+  Layout& layout = training.layout;
+  std::uint32_t shards = parameters.whole("dp_shard"), replicas = parameters.whole("dp_replicate");
+  const bool hybrid = parameters.text("sharding") == "hsdp";
+  if (shards == 0 && replicas == 0) {
+    if (!hybrid) return;
+    shards = shards_in_node(parameters, layout);
+  }
+  const char* name = shards != 0 ? "dp_shard" : "dp_replicate";
+  if (training.sharding == Sharding::kNone) {
+    parameters.fail(name,
+                    "with sharding=none every rank has all weights: it takes zero1, zero2, fsdp or hsdp");
+  }
+  require_divides(parameters, name, shards != 0 ? shards : replicas, layout.data, "dp");
+  if (shards == 0) shards = layout.data / replicas;
+  if (replicas == 0) replicas = layout.data / shards;
+  if (std::uint64_t{shards} * replicas != layout.data) {
+    parameters.fail("dp_replicate", fmt::format("dp_shard · dp_replicate is dp, {} here: {} would do",
+                                                layout.data, layout.data / shards));
+  }
+  if (replicas > 1 && shards * layout.context == 1) {
+    parameters.fail(name,
+                    "one rank in each shard group divides nothing: sharding=none reduces gradients alone");
+  }
+  layout.replicas = replicas;
 }
 
 void check_layout(const Parameters& parameters, const Training& training) {
@@ -93,6 +136,20 @@ void check_layout(const Parameters& parameters, const Training& training) {
   }
 }
 
+// Gradients that are reduced behind each micro-batch would be a pipeline's all the time.
+void check_zero2(const Parameters& parameters, const Training& training) {
+  if (training.sharding != Sharding::kZero2) return;
+  if (training.layout.pipeline > 1) {
+    parameters.fail("sharding",
+                    "zero2 doesn't go with pp above 1, in DeepSpeed neither: zero1 or fsdp would do");
+  }
+  if (!training.gradients_overlap) {
+    parameters.fail("dp_overlap",
+                    "with sharding=zero2, which reduces behind each micro-batch, it is all or "
+                    "gradients");
+  }
+}
+
 void check_experts(const Parameters& parameters, const Training& training) {
   const ModelShape& model = training.model;
   const Layout& layout = training.layout;
@@ -103,6 +160,8 @@ void check_experts(const Parameters& parameters, const Training& training) {
   require_divides(parameters, "ep", layout.expert, model.experts, "the model's number of experts");
   require_divides(parameters, "ep", layout.expert, layout.stage_ranks(),
                   "tp · cp · dp, the ranks of a stage");
+  require_divides(parameters, "ep", layout.expert, layout.shard_ranks(),
+                  "tp · cp · dp_shard, the ranks that have all experts together");
   if (layout.tensor > 1 && !training.sequence_parallel) {
     parameters.fail("sp", fmt::format("{} has experts: with tp above 1 each rank must have tokens of its own",
                                       model.name));
@@ -168,7 +227,7 @@ ExpertGroups expert_groups(const Parameters& parameters, const ModelShape& model
 
 void read_expert_nodes(const Parameters& parameters, Training& training) {
   const ExpertGroups limit = expert_groups(parameters, training.model);
-  const std::uint32_t node = parameters.whole("node_ranks");
+  const std::uint32_t node = node_ranks(parameters);
   training.expert_pieces = parameters.whole("expert_pieces");
   if (limit.most == 0) return;
   const bool automatic = parameters.automatic("expert_nodes");
@@ -360,7 +419,9 @@ void read_words(const Parameters& parameters, Training& training) {
   training.sharding = word_of<Sharding>(parameters, "sharding",
                                         {{"zero1", Sharding::kZero1},
                                          {"none", Sharding::kNone},
+                                         {"zero2", Sharding::kZero2},
                                          {"fsdp", Sharding::kFsdp},
+                                         {"hsdp", Sharding::kFsdp},
                                          {"zero3", Sharding::kFsdp}});
   const std::uint32_t overlap =
       word_of<std::uint32_t>(parameters, "dp_overlap", {{"all", 2u}, {"gradients", 1u}, {"none", 0u}});
@@ -409,9 +470,10 @@ void read_outer_steps(const Parameters& parameters, Training& training) {
     parameters.fail("inner_steps", "it takes replicas that have each weight once, and dualpipe has it twice");
   }
   if (training.layout.expert > 1) parameters.fail("inner_steps", "it takes replicas without ep");
-  if (training.sharding == Sharding::kFsdp) {
+  if (training.sharding == Sharding::kFsdp || training.sharding == Sharding::kZero2) {
     parameters.fail("inner_steps", "replicas have all weights then: sharding must be none or zero1");
   }
+  if (training.layout.replicas > 1) parameters.fail("inner_steps", "it takes replicas without dp_shard");
   const auto limit = [&](const char* name, std::uint32_t most, std::uint32_t value) {
     if (value > most)
       parameters.fail(name, fmt::format("with inner_steps={} it may be {} at most", outer.inner_steps, most));
@@ -423,12 +485,22 @@ void read_outer_steps(const Parameters& parameters, Training& training) {
 
 }  // namespace
 
+std::uint32_t node_ranks(const Parameters& parameters) {
+  return parameters.automatic("node_ranks") ? kUsualNode : parameters.whole("node_ranks");
+}
+
+std::uint64_t data_ranks(const Parameters& parameters) {
+  const std::uint64_t data = parameters.whole("dp");
+  return data != 0 ? data : std::uint64_t{parameters.whole("dp_shard")} * parameters.whole("dp_replicate");
+}
+
 Training training_of(const Parameters& parameters, std::uint32_t ranks,
                      const std::optional<ModelShape>& model) {
   Training training;
   training.model = model ? *model : find_model(parameters.file("model"));
   training.layout = layout_of(parameters, ranks);
   read_words(parameters, training);
+  read_replicas(parameters, training);
   read_outer_steps(parameters, training);
   const std::uint32_t sequence = parameters.whole("seq");
   training.sequence = sequence != 0 ? sequence : training.model.sequence;
@@ -445,6 +517,7 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   }
   training.overlap_slowdown = overlap_slowdown(parameters);
   check_layout(parameters, training);
+  check_zero2(parameters, training);
   check_experts(parameters, training);
   read_skew(parameters, training);
   read_expert_nodes(parameters, training);
@@ -452,48 +525,9 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   return training;
 }
 
-std::string told_of_stack(const Parameters& parameters, const Training& training) {
-  if (parameters.text("stack") != "auto" || training.sharding != Sharding::kFsdp || training.model.triton)
-    return "";
-  const std::string& device = training.device->name();
-  if (training.stack == Stack::kTransformerEngine) {
-    return fmt::format(
-        "sharding=fsdp on {} is taken to compute with the device's fastest kernels, as NVIDIA's; "
-        "stack=pytorch or torch_compile if yours are PyTorch's own",
-        device);
-  }
-  return fmt::format(
-      "sharding=fsdp on {} is taken to compute with PyTorch's own kernels{}, as torchtitan's published "
-      "steps; {}stack=transformer_engine if yours are NVIDIA's (Megatron-LM, NeMo)",
-      device, training.stack == Stack::kTorchCompile ? " and torch.compile" : "",
-      training.stack == Stack::kTorchCompile ? "" : "stack=torch_compile if yours are compiled, ");
-}
-
-std::string told_of_attention(const Parameters& parameters, const Training& training) {
-  if (parameters.text("attention") != "auto") return "";
-  const std::string& model = training.model.name;
-  const std::string& device = training.device->name();
-  if (training.attention == AttentionKernel::kUnfused) {
-    return fmt::format(
-        "attention of {} on {} is taken to be unfused, as it was trained before 2022; attention=flash if "
-        "yours is fused",
-        model, device);
-  }
-  if (training.attention == AttentionKernel::kTriton) {
-    return fmt::format(
-        "attention of {} on {} is taken to be Triton's of 2022, as in its published steps, which is slower; "
-        "attention=flash if yours is FlashAttention-2 or later",
-        model, device);
-  }
-  if (!training.model.triton || training.device->is_measured()) return "";
-  return fmt::format(
-      "attention of {} is taken to be flash: how fast Triton's of its published steps is on {} is not known",
-      model, device);
-}
-
 std::string told_of_expert_nodes(const Parameters& parameters, const Training& training) {
   const ExpertGroups limit = expert_groups(parameters, training.model);
-  const std::uint32_t expert = training.layout.expert, node = parameters.whole("node_ranks");
+  const std::uint32_t expert = training.layout.expert, node = node_ranks(parameters);
   if (limit.most == 0) return "";
   const bool automatic = parameters.automatic("expert_nodes");
   if (training.layout.expert_node != 0) {

@@ -123,7 +123,7 @@ def pytorch(row):
     if number(row["cp"]) > 1:
         more["cp_exchange"] = "gather"
     return {**layout(row), **more, "model": row["model"].replace(".1", ""), "device": row["gpu"].split("_")[0],
-            "precision": row["precision"], "sharding": "fsdp", "recompute": row["recompute"],
+            "precision": row["precision"], "sharding": "hsdp" if "HSDP" in row["source"] else "fsdp", "recompute": row["recompute"],
             "stack": "torch_compile" if "compile" in row["source"] else "pytorch"}
 
 

@@ -81,7 +81,7 @@ class StepProgram {
         layers_(training, times, loads, groups, place, emitter) {}
 
   void step() {
-    if (training_.sharding == Sharding::kZero1) gather_all();
+    if (training_.gathers_whole()) gather_all();
     for (std::size_t i = 0; i < plan_.actions.size(); ++i) {
       if (plan_.actions[i].with_next) {
         together(plan_.actions[i], plan_.actions[i + 1]);
@@ -289,14 +289,14 @@ class StepProgram {
     }
   }
   void wait_for_weights(std::uint32_t chunk, std::size_t part) {
-    if (training_.sharding != Sharding::kZero1) return;
+    if (!training_.gathers_whole()) return;
     for (const Event event : gathers_[chunk][part]) emitter_.wait(event);
   }
 
   void reduce_behind(const Action& action, std::size_t part) {
     const bool last = action.micro_batch + 1 == training_.schedule.of_chunk();
     if (fsdp() && (last || !training_.keeps_weights())) return reduce_layer(action, part);
-    if (fsdp() || apart() || !last) return;
+    if (fsdp() || apart() || !(last || training_.sharding == Sharding::kZero2)) return;
     if (training_.gradients_overlap) reduce_bucket(plan_.buckets[action.chunk][part]);
   }
   void reduce_bucket(const RankWeights& bucket) {
@@ -311,10 +311,22 @@ class StepProgram {
     }
   }
   void reduce(CollectiveKind kind, const RankWeights& weights) {
-    const bool alone =
-        training_.layout.size(Axis::kData) == 1 && training_.layout.size(Axis::kExpertData) == 1;
+    const bool alone = training_.layout.size(Axis::kData) == 1 &&
+                       training_.layout.size(Axis::kExpertData) == 1 && training_.layout.replicas == 1;
     if (alone || (weights.dense == 0 && weights.experts == 0)) return;
     exchange_both(Chain::kReduce, kind, weights, training_.gradient_bytes, emitter_.computed(), [](Event) {});
+    if (training_.layout.replicas > 1) replicate(weights);
+  }
+  // Shard groups add up what each has reduced, while the next gradients are.
+  void replicate(const RankWeights& weights) {
+    const Event reduced = emitter_.last(Chain::kReduce);
+    const auto part = [&](std::uint64_t all, Axis axis) {
+      const std::uint32_t ranks = training_.layout.size(axis);
+      exchange(Chain::kReplicate, CollectiveKind::kAllreduce, Axis::kReplicas, (all + ranks - 1) / ranks,
+               training_.gradient_bytes, ranks > 1 ? reduced : emitter_.computed());
+    };
+    part(weights.dense, Axis::kData);
+    part(weights.experts, Axis::kExpertData);
   }
 
   // FSDP's units are layers; embedding and head are units of their own.
@@ -367,7 +379,10 @@ class StepProgram {
   }
   void finish() {
     if (!apart() && !fsdp() && !training_.gradients_overlap) reduce_all();
-    if (!apart()) emitter_.wait(emitter_.last(Chain::kReduce));
+    if (!apart()) {
+      emitter_.wait(emitter_.last(Chain::kReduce));
+      emitter_.wait(emitter_.last(Chain::kReplicate));
+    }
     // Each rank of sequence parallelism has seen a part of the tokens only. What Megatron-LM reduces is
     // main_grad, in the format of all gradients.
     if (training_.sequence_parallel) {
@@ -392,6 +407,7 @@ class StepProgram {
   void norm_along_stages() {
     all_reduce(Axis::kTensor, 8, 8);
     if (!apart()) all_reduce(Axis::kData, 8, 8);
+    all_reduce(Axis::kReplicas, 8, 8);
     if (place_.stage > 0) emitter_.wait(norm_from(place_.stage - 1, 0));
     if (place_.stage + 1 < training_.schedule.stages) {
       norm_to(place_.stage + 1, 0, Chain::kSendForward, emitter_.computed());
@@ -471,6 +487,7 @@ std::array<std::uint16_t, kChains> cpus_of(const Training& training) {
       {Chain::kSendForward, Chain::kSendBackward, Chain::kReceiveForward, Chain::kReceiveBackward,
        Chain::kSendForward2, Chain::kSendBackward2, Chain::kReceiveForward2, Chain::kReceiveBackward2});
   set(layout.size(Axis::kData) > 1, {Chain::kGather, Chain::kReduce});
+  set(layout.replicas > 1, {Chain::kReplicate});
   set(layout.ranks() > 1, {Chain::kStep});
   return cpus;
 }

@@ -274,7 +274,7 @@ double optimizer_ns(const Training& training, std::uint32_t stage) {
     experts /= training.layout.size(Axis::kExpertData);
   }
   // All gradients are set to 0 for the next step, and in 8-bit training all weights cast.
-  const bool shards = training.sharding == Sharding::kFsdp;
+  const bool shards = training.sharding == Sharding::kFsdp || training.sharding == Sharding::kZero2;
   const double each = training.gradient_bytes + (training.precision == Precision::kFp8 ? 4 : 0);
   const double bytes =
       adam_bytes(all + experts) + kClipBytes * (all + experts) + each * (shards ? all + experts : whole);

@@ -169,7 +169,8 @@ DeviceMemory device_memory(const Training& training, std::uint32_t stage) {
   const double each = training.value_bytes();
   const bool parts = fsdp && !training.keeps_weights();
   memory.weights = bytes_of(training, weights, each, parts);
-  memory.gradients = bytes_of(training, weights, training.gradient_bytes, parts);
+  const bool gradient_parts = parts || training.sharding == Sharding::kZero2;
+  memory.gradients = bytes_of(training, weights, training.gradient_bytes, gradient_parts);
   // Two moments in 4 bytes, and the weights if they aren't in as many themselves.
   const double moments = training.precision == Precision::kFp32 ? 8 : 12;
   memory.optimizer = bytes_of(training, weights, moments, training.sharding != Sharding::kNone);

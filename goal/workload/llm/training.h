@@ -15,6 +15,7 @@ namespace weft::goal::llm {
 enum class Sharding : std::uint8_t {
   kNone,   // gradients are all-reduced
   kZero1,  // gradients are reduce-scattered, weights gathered: each rank has a part of the optimizer
+  kZero2,  // and of the gradients, which are reduced behind each micro-batch
   kFsdp,   // weights are gathered layer by layer where they are used, too
 };
 enum class Recompute : std::uint8_t { kNone, kSelective, kFull };
@@ -79,6 +80,8 @@ struct Training {
   // With several stages FSDP keeps weights from their first use in a step to its end, and adds up gradients
   // till then, as torchtitan and Llama 3 do: all micro-batches would gather the same weights.
   bool keeps_weights() const { return sharding == Sharding::kFsdp && layout.pipeline > 1; }
+  // Weights are gathered at the beginning of a step.
+  bool gathers_whole() const { return sharding == Sharding::kZero1 || sharding == Sharding::kZero2; }
   bool pytorch() const { return stack != Stack::kTransformerEngine; }
   // torchtitan repeats keys and values for all queries that share them, before cp exchanges them.
   bool repeats_keys() const {

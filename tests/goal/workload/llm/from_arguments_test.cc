@@ -114,7 +114,8 @@ TEST_CASE("Megatron-LM's GPT-3 175B: the model known by name, and the script's l
                                                               {"global_batch", "1536"},
                                                               {"sharding", "none"},
                                                               {"dp_overlap", "none"},
-                                                              {"precision", "bf16"}});
+                                                              {"precision", "bf16"},
+                                                              {"gradients", "bf16"}});
   CHECK(told(from, "no --vocab-size"));
   CHECK(told(from, "not read: adam-beta1"));
 }
@@ -165,6 +166,111 @@ TEST_CASE("torchtitan's Llama 3 8B and 70B") {
   CHECK(large.parameters.at("tp") == "8");
   CHECK(large.parameters.at("micro_batch") == "8");
   CHECK(large.parameters.at("recompute") == "full");
+}
+
+TEST_CASE("torchtitan's shards within replicas, and replicas alone") {
+  const auto with = [](const std::string& degrees) {
+    return read("hsdp.toml",
+                "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\n"
+                "local_batch_size = 1\n[activation_checkpoint]\nmode = \"none\"\n[parallelism]\n" +
+                    degrees)
+        .parameters;
+  };
+  const auto both = with("data_parallel_replicate_degree = 4\ndata_parallel_shard_degree = 8\n");
+  CHECK(both.at("sharding") == "fsdp");
+  CHECK(both.at("dp") == "32");
+  CHECK(both.at("dp_replicate") == "4");
+  const auto rest = with("data_parallel_replicate_degree = 4\ndata_parallel_shard_degree = -1\n");
+  CHECK(rest.at("dp_replicate") == "4");
+  CHECK(!rest.contains("dp"));
+  const auto alone = with("data_parallel_replicate_degree = 4\ndata_parallel_shard_degree = 1\n");
+  CHECK(alone.at("sharding") == "none");
+  CHECK(alone.at("dp") == "4");
+  CHECK(!alone.contains("dp_replicate"));
+  // With cp these ranks divide the weights.
+  const auto context = with(
+      "data_parallel_replicate_degree = 4\ndata_parallel_shard_degree = 1\n"
+      "context_parallel_degree = 2\n");
+  CHECK(context.at("sharding") == "fsdp");
+  CHECK(context.at("dp_replicate") == "4");
+  const std::string path =
+      written("graph.toml", std::string(kTitan8).replace(std::string(kTitan8).find("replicate_degree = 1"),
+                                                         20, "replicate_degree = 2"));
+  CHECK(traffic("llm:from_args=" + path, 8).ops() ==
+        traffic("llm:model=llama3_8b,sharding=hsdp,node_ranks=4,recompute=selective", 8).ops());
+}
+
+TEST_CASE("torchtitan's own defaults where a file says nothing, and names of 2024") {
+  const std::string model = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n";
+  const FromArguments none = read("bare.toml", model);
+  CHECK(none.parameters.at("seq") == "2048");
+  CHECK(none.parameters.at("micro_batch") == "8");
+  CHECK(none.parameters.at("recompute") == "selective");
+  CHECK(told(none, "has no training.seq_len: torchtitan's own is taken, 2048"));
+  CHECK(told(none, "has no training.local_batch_size"));
+  CHECK(told(none, "has no activation_checkpoint.mode"));
+  const FromArguments old =
+      read("old.toml", model +
+                           "[training]\ntensor_parallel_degree = 2\nglobal_batch_size = -1\n"
+                           "data_parallel_replicate_degree = 2\n"
+                           "[experimental]\npipeline_parallel_degree = 4\n"
+                           "context_parallel_degree = 2\n");
+  CHECK(old.parameters.at("tp") == "2");
+  CHECK(old.parameters.at("pp") == "4");
+  CHECK(old.parameters.at("cp") == "2");
+  CHECK(old.parameters.at("cp_exchange") == "gather");
+  CHECK(old.parameters.at("dp_replicate") == "2");
+  CHECK(!old.parameters.contains("global_batch"));
+  CHECK(!told(old, "not read"));
+  const FromArguments ring = read("ring.toml", model +
+                                                   "[parallelism]\ncontext_parallel_degree = 2\n"
+                                                   "context_parallel_rotate_method = \"alltoall\"\n"
+                                                   "fsdp_reshard_after_forward = \"never\"\n"
+                                                   "pipeline_parallel_schedule_csv = \"\"\n");
+  CHECK(ring.parameters.at("cp_exchange") == "ring");
+  CHECK(told(ring,
+             "no counterpart, though it changes what is computed, sent or kept: "
+             "parallelism.fsdp-reshard-after-forward"));
+  CHECK(told(ring, "not read: parallelism.pipeline-parallel-schedule-csv"));
+}
+
+TEST_CASE("Megatron-LM: shards, formats of gradients, experts and the order of ranks") {
+  const std::string model =
+      "--num-layers 4 --hidden-size 256 --num-attention-heads 4 --seq-length 128 --vocab-size 1024 ";
+  const auto with = [&](const std::string& more) { return read("more.sh", model + more + "\n"); };
+  const auto of = [&](const std::string& more, const char* name) {
+    const auto parameters = with(more).parameters;
+    return parameters.contains(name) ? parameters.at(name) : "";
+  };
+  CHECK(of("--bf16 --use-distributed-optimizer --num-distributed-optimizer-instances 2", "dp_replicate") ==
+        "2");
+  CHECK(of("--bf16 --use-megatron-fsdp", "sharding") == "none");
+  for (const auto& [theirs, ours] : std::map<std::string, std::string>{{"no_shard", "none"},
+                                                                       {"optim", "zero1"},
+                                                                       {"optim_grads", "zero2"},
+                                                                       {"optim_grads_params", "fsdp"}}) {
+    CHECK(of("--bf16 --use-megatron-fsdp --data-parallel-sharding-strategy " + theirs, "sharding") == ours);
+  }
+  // validate_args makes gradients 4 bytes with bf16 alone.
+  CHECK(of("--bf16", "gradients").empty());
+  CHECK(of("--fp16", "gradients") == "bf16");
+  CHECK(of("--fp16 --accumulate-allreduce-grads-in-fp32", "gradients").empty());
+  CHECK(of("--bf16 --use-tp-pp-dp-mapping", "order") == "llama3");
+  CHECK(of("--bf16 --attention-backend unfused", "attention") == "unfused");
+  CHECK(of("--bf16 --context-parallel-size 2 --cp-comm-type allgather", "cp_exchange") == "gather");
+  CHECK(told(with("--context-parallel-size 2 --cp-comm-type a2a"), "sent or kept: cp-comm-type"));
+  CHECK(!told(with("--context-parallel-size 2 --cp-comm-type p2p"), "cp-comm-type"));
+  CHECK(told(with("--fp8-param-gather --optimizer adam"), "sent or kept: fp8-param-gather"));
+  const std::string experts =
+      "--tensor-model-parallel-size 2 --num-experts 8 --expert-model-parallel-size 4 --sequence-parallel ";
+  CHECK(told(with(experts), "each expert is divided among 2 ranks (expert-tensor-parallel-size is tp's"));
+  CHECK(told(with(experts), "moe-token-dispatcher-type is allgather"));
+  const FromArguments as_here = with(experts +
+                                     "--expert-tensor-parallel-size 1 --moe-token-dispatcher-type alltoall "
+                                     "--moe-router-num-groups 4 --moe-router-group-topk 2");
+  CHECK(!told(as_here, "expert"));
+  CHECK(as_here.model->expert_groups == 4);
+  CHECK(as_here.model->top_groups == 2);
 }
 
 TEST_CASE("a graph from arguments is the one that the same parameters give") {

@@ -28,11 +28,12 @@ TEST_CASE("places and ranks: one for each other, in both orders") {
   for (const RankOrder order : {RankOrder::kMegatron, RankOrder::kLlama3}) {
     Layout layout;
     layout.tensor = 2, layout.context = 3, layout.data = 4, layout.pipeline = 5, layout.expert = 6;
+    layout.replicas = 2;
     layout.order = order;
     for (Rank rank = 0; rank < layout.ranks(); ++rank) CHECK(layout.rank(layout.place(rank)) == rank);
     // Each axis divides all ranks into groups of its size.
-    for (const Axis axis :
-         {Axis::kTensor, Axis::kContext, Axis::kExpert, Axis::kPipeline, Axis::kData, Axis::kExpertData}) {
+    for (const Axis axis : {Axis::kTensor, Axis::kContext, Axis::kExpert, Axis::kPipeline, Axis::kData,
+                            Axis::kExpertData, Axis::kReplicas}) {
       std::vector<std::uint32_t> sizes(layout.groups(axis));
       for (Rank rank = 0; rank < layout.ranks(); ++rank) ++sizes.at(layout.group(axis, layout.place(rank)));
       CHECK(sizes == std::vector<std::uint32_t>(layout.groups(axis), layout.size(axis)));

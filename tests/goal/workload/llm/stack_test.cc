@@ -119,11 +119,12 @@ TEST_CASE("stack: of others' arguments") {
   const std::string text = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 2\n";
   const std::string other = ",device=h100,seq=8192,model=llama3_8b";
   std::ofstream(path) << text;
-  CHECK(seconds("from_args=" + path + other) == seconds("sharding=fsdp,micro_batch=2,stack=pytorch" + other));
+  CHECK(seconds("from_args=" + path + other) ==
+        seconds("sharding=fsdp,micro_batch=2,recompute=selective,stack=pytorch" + other));
   std::ofstream(path) << text << "compile = true\n";
   CHECK(seconds("from_args=" + path + other) ==
-        seconds("sharding=fsdp,micro_batch=2,stack=torch_compile" + other));
+        seconds("sharding=fsdp,micro_batch=2,recompute=selective,stack=torch_compile" + other));
   std::ofstream(path) << text << "[compile]\nenable = true\n";
   CHECK(seconds("from_args=" + path + other) ==
-        seconds("sharding=fsdp,micro_batch=2,stack=torch_compile" + other));
+        seconds("sharding=fsdp,micro_batch=2,recompute=selective,stack=torch_compile" + other));
 }

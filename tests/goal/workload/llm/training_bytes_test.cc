@@ -46,15 +46,16 @@ struct Case {
   std::string sharding = "zero1", recompute = "none", model = "tiny", schedule = "auto";
   std::uint64_t overlap = 0;  // of tp with products
   std::string dp_overlap = "all";
+  std::uint64_t groups = 1;  // of dp, that divide weights each
   std::uint64_t ranks() const { return tp * cp * pp * dp; }
   bool staggered() const { return schedule == "zb2p" || schedule == "zbv"; }
   std::uint64_t copies() const { return schedule == "dualpipe" ? 2 : 1; }
   std::string text() const {
     return fmt::format(
         "llm:model={},tp={},sp={},cp={},pp={},vp={},dp={},ep={},micro_batch={},micro_batches={},sharding={},"
-        "recompute={},schedule={},tp_overlap={},dp_overlap={}",
+        "recompute={},schedule={},tp_overlap={},dp_overlap={},dp_replicate={}",
         model, tp, sp == 1 ? "true" : "false", cp, pp, vp, dp, ep, b, m, sharding, recompute, schedule,
-        overlap == 1 ? "true" : "false", dp_overlap);
+        overlap == 1 ? "true" : "false", dp_overlap, groups > 1 ? groups : 0);
   }
 };
 
@@ -91,13 +92,14 @@ Bytes closed_forms(const Case& c) {
   const std::uint64_t rounds = kept ? 3 : 4;
   add(bytes, "cp send", stage * c.m * kLayers * rounds * (c.cp - 1) * 2 * activation / c.tp);
   const std::uint64_t split = kLayers * (4 * kHidden * kHidden + 3 * kHidden * kFfn) + 2 * kVocab * kHidden;
-  const std::uint64_t whole = (2 * kLayers + 1) * kHidden, replicas = c.dp * c.cp * c.copies();
-  const std::uint64_t parameters = split + c.tp * whole;  // of all ranks of a replica
+  const std::uint64_t whole = (2 * kLayers + 1) * kHidden, replicas = c.dp / c.groups * c.cp * c.copies();
+  // In all shard groups together, each of which has all of a replica.
+  const std::uint64_t parameters = c.groups * (split + c.tp * whole);
   if (replicas > 1 && c.staggered()) add(bytes, "dp allreduce", 8 * c.ranks());
   if (replicas > 1) {
     if (c.sharding == "none") add(bytes, "dp allreduce", replicas * 4 * parameters);
-    if (c.sharding == "zero1") {
-      add(bytes, "dp reduce_scatter", 4 * parameters);
+    if (c.sharding == "zero1" || c.sharding == "zero2") {
+      add(bytes, "dp reduce_scatter", (c.sharding == "zero2" ? c.m : 1) * 4 * parameters);
       add(bytes, "dp allgather", 2 * parameters);
     }
     if (c.sharding == "fsdp") {
@@ -105,6 +107,12 @@ Bytes closed_forms(const Case& c) {
       add(bytes, "dp reduce_scatter", (c.pp > 1 ? 1 : c.m) * 4 * parameters);
       add(bytes, "dp allgather", (c.pp > 1 ? 1 : c.m * 2) * 2 * parameters);
     }
+  }
+  // What a group has reduced is added up over the groups: each rank has its part of that.
+  if (c.groups > 1) {
+    const bool once = c.sharding == "zero1" || (c.sharding == "fsdp" && c.pp > 1);
+    add(bytes, "dp_replicate allreduce",
+        (once ? 1 : c.m) * 4 * parameters + (c.staggered() ? 8 * c.ranks() : 0));
   }
   return bytes;
 }
@@ -124,10 +132,10 @@ TEST_CASE("bytes of every axis: closed forms, for any layout") {
     c.cp = one_of({1, 2, 4});
     c.pp = one_of({1, 2, 4});
     c.vp = c.pp == 2 ? one_of({1, 2}) : 1;
-    c.dp = one_of({1, 2});
+    c.dp = one_of({1, 2, 4});
     c.b = one_of({1, 3});
     c.m = c.pp * one_of({1, 2});
-    c.sharding = std::array{"none", "zero1", "fsdp"}[random.below(3)];
+    c.sharding = std::array{"none", "zero1", "fsdp", c.pp == 1 ? "zero2" : "fsdp"}[random.below(4)];
     c.recompute = std::array{"none", "selective", "full"}[random.below(3)];
     if (c.pp > 1 && c.vp == 1 && c.recompute != "full") {
       // Four layers are too few for the eight parts of zbv in four stages.
@@ -136,7 +144,11 @@ TEST_CASE("bytes of every axis: closed forms, for any layout") {
       if (c.schedule == "dualpipe") c.m *= 2;
       if (c.schedule == "dualpipe" && c.sharding == "fsdp") c.sharding = "zero1";
     }
-    if (c.sharding != "fsdp") c.dp_overlap = std::array{"all", "gradients", "none"}[random.below(3)];
+    if (c.sharding != "fsdp") {
+      c.dp_overlap = std::array{"all", "gradients", "none"}[random.below(c.sharding == "zero2" ? 2 : 3)];
+    }
+    if (c.sharding != "none" && c.dp * c.cp > 1)
+      c.groups = c.cp > 1 ? one_of({1, c.dp}) : one_of({1, c.dp / 2});
     INFO(c.text());
     const Graph graph = traffic(c.text(), static_cast<std::uint32_t>(c.ranks()));
     CHECK(text(bytes_of(graph)) == text(closed_forms(c)));
