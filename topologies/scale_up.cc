@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <string>
 #include <utility>
@@ -70,6 +71,10 @@ struct Domain {
     Link built = link;
     if (striping) built.rate = Bandwidth::bps(link.rate.bps() * inner_links);
     return built;
+  }
+  // What the kind of node has for so many accelerators. REQUIRES: preset.
+  std::uint32_t nics_of_kind() const {
+    return (preset->nics * accelerators + preset->accelerators - 1) / preset->accelerators;
   }
   // What an accelerator can send inside.
   Bandwidth rate() const {
@@ -224,10 +229,7 @@ std::uint32_t nics_for_a_link(const Parameters& parameters, const Domain& domain
     return count_parameter(parameters, "nics", 1024, 1);
   }
   const auto links = static_cast<std::uint32_t>(outer.out_channels(outer.host(0)).size());
-  const std::uint32_t of_node =
-      (domain.preset->nics * domain.accelerators + domain.preset->accelerators - 1) /
-      domain.preset->accelerators;
-  return std::max(1u, (of_node + links - 1) / links);
+  return std::max(1u, (domain.nics_of_kind() + links - 1) / links);
 }
 
 void note_nics(Topology& topology, const Domain& domain, const Topology& outer, std::uint32_t nics) {
@@ -247,9 +249,37 @@ void note_nics(Topology& topology, const Domain& domain, const Topology& outer, 
         links.size() * nics, links.size() * nics == 1 ? "" : "s", to_string(rate), domain.accelerators));
   }
   const Bandwidth slot = domain.preset->slot;
+  const std::size_t all = links.size() * nics;
+  const auto several = [](std::size_t count) {
+    return fmt::format("{} NIC{}", count, count == 1 ? "" : "s");
+  };
+  const auto bps = [](std::size_t count, Bandwidth each) {
+    return static_cast<double>(count) * static_cast<double>(each.bps());
+  };
+  const double of_kind = bps(domain.nics_of_kind(), std::min(domain.preset->nic, slot));
+  const bool differs = std::abs(bps(all, std::min(rate, slot)) / of_kind - 1) > 0.01;
   topology.add_note(fmt::format(
-      "a node has {} NICs of {}{}", links.size() * nics, to_string(std::min(rate, slot)),
-      rate > slot ? fmt::format(", as a PCIe slot lets no more of {} through", to_string(rate)) : ""));
+      "a node has {} of {}{}{}", several(all), to_string(std::min(rate, slot)),
+      rate > slot ? fmt::format(", as a PCIe slot lets no more of {} through", to_string(rate)) : "",
+      differs ? fmt::format("; its kind has {} of {}", several(domain.nics_of_kind()),
+                            to_string(domain.preset->nic))
+              : ""));
+}
+
+bool has_parameter(const ModuleChoice& network, std::string_view name) {
+  return std::ranges::any_of(families(), [&](const Family& family) {
+    return family.info.name == network.name &&
+           std::ranges::find(family.info.parameters, name, &ParameterSpec::name) !=
+               family.info.parameters.end();
+  });
+}
+
+// Rails and planes are NICs of a host: as many as the node has, where the user doesn't say.
+void take_rails_of_node(ModuleChoice& network, const Domain& domain) {
+  for (const char* const name : {"rails", "planes"}) {
+    if (has_parameter(network, name) && !network.given.contains(name))
+      network.given[name] = std::to_string(domain.nics_of_kind());
+  }
 }
 
 // Does neither the user say how fast the links of this network are, nor its family?
@@ -266,7 +296,10 @@ bool is_left_open(const ModuleChoice& network) {
 // The network between nodes. Its links are as fast as the node's NICs where that is left open.
 Topology build_outer(const Parameters& parameters, const Domain& domain) {
   ModuleChoice choice = read_inner_network(parameters);
-  if (domain.preset != nullptr && is_left_open(choice)) choice.given["link"] = to_string(domain.preset->nic);
+  if (domain.preset != nullptr) {
+    if (is_left_open(choice)) choice.given["link"] = to_string(domain.preset->nic);
+    take_rails_of_node(choice, domain);
+  }
   return build(choice);
 }
 

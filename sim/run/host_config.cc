@@ -8,7 +8,7 @@
 
 namespace weft::sim {
 
-HostConfig host_config(const Scenario& resolved) {
+HostConfig host_config(const Scenario& resolved, const topologies::Topology* topology) {
   HostConfig config;
   const Parameters hosts(hosts_section(), resolved.hosts);
   config.overhead = hosts.time("o");
@@ -32,7 +32,7 @@ HostConfig host_config(const Scenario& resolved) {
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
     choices.forced[kind] = given(goal::name(static_cast<goal::CollectiveKind>(kind)));
   }
-  choices.profile = with_nccl_node(given("profile"), resolved);
+  choices.profile = with_nccl_node(given("profile"), resolved, topology);
   // What isn't of a channel goes over all NICs too: NCCL has at least one channel of point to point for each.
   if (is_nccl(choices.profile)) config.rails.most = UINT8_MAX;
   choices.table = std::string(without_brackets(given("table")));

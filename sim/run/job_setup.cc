@@ -133,7 +133,7 @@ std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const g
     const Job& what = decided.jobs[i];
     ReplayJob& job = jobs.emplace_back(ReplayJob{.name = what.name,
                                                  .program = programs[i],
-                                                 .hosts = host_config(scenario_of_job(decided, i)),
+                                                 .hosts = host_config(scenario_of_job(decided, i), topology),
                                                  .submit = what.at,
                                                  .repetition = repetition_of(what)});
     job.hosts.compute_scale = what.compute_scale;

@@ -293,6 +293,54 @@ class Nodes(unittest.TestCase):
         pair = self.sim("scale_up:node=mi300x", "collective:kind=allreduce,size=1GiB,element=4B,ranks=2", "flow")
         self.assertLess(abs(pair / (2**30 / 1e3 / 48) - 1), 0.05)
 
+    def test_rails_and_planes_are_the_nodes_nics(self):
+        """In an all-to-all 4 nodes send 3/4 of what they have by NICs of their kind: 4 of 100 or 200 Gb/s, one of 400 or 100 for 8."""
+        for node, gpus, gbs in (("leonardo", 4, 4 * 12.5), ("alps", 4, 4 * 25), ("pcie", 8, 50), ("a100_100g", 8, 9), ("dgx_h100", 8, 400)):
+            least = gpus * 3 / 4 * 64e6 / gbs * 1e-3
+            exchange = f"collective:kind=alltoall,size={64_000_000 // (4 * gpus)}B,ranks={4 * gpus}"
+            for rails in ("rail_optimized:units=1,nodes=4", "multi_plane:k=4"):
+                took = self.sim(f"scale_up:node={node},of=[{rails}]", exchange, "flow")
+                self.assertGreater(took, least, (node, rails))
+                self.assertLess(took, 1.09 * least, (node, rails))
+        _, summary = self.run_of("scale_up:node=leonardo,of=[rail_optimized:units=1,nodes=4,rails=8]", "shift:size=1MB", "flow")
+        self.assertIn("a node has 8 NICs of 100Gbps; its kind has 4 NICs of 100Gbps", summary["warnings"])
+
+    def test_nccl_counts_the_nics_of_the_topology(self):
+        """However many there are, and how fast: as if the profile said so, and never below what NICs need, 3/2 of the vector
+        out of each of 4 nodes."""
+        ring = "collective:kind=allreduce,size=256MB,element=4B,ranks=32"
+        for topology, nics, told in (
+            ("scale_up:of=[fat_tree:k=4],node=dgx_h100,nics=1", 50, "node=dgx_h100,nics_per_node=1"),
+            ("scale_up:of=[rail_optimized:units=1,nodes=4,link=100Gbps],node=dgx_h100", 100, "node=dgx_h100,nic_rate=100Gbps"),
+            ("scale_up:of=[fat_tree:k=4],accelerators=8", 50, "nics_per_node=1"),
+            ("frontier:groups=2", None, "gpus_per_node=1,nics_per_node=4,nic_rate=200Gbps")):
+            took, byte_by_byte = (self.sim(topology, ring, "flow", "--set", f"collectives.profile={profile}")
+                                  for profile in ("nccl", f"nccl:{told}"))
+            self.assertEqual(took, byte_by_byte, topology)
+            if nics is not None:
+                self.assertGreater(took, 1.5 * 256e6 / nics * 1e-3, topology)
+        # NCCL on hosts of four NICs has a channel for each.
+        self.assertLess(took, 1.5 * 2 * 31 / 32 * 256e6 / 100 * 1e-3)
+
+    def test_rings_of_pairs_stay_on_their_rails(self):
+        """15/8 of the vector, 7/8 of which a MI300X hands on inside at 336 GB/s. Over rails a ring leaves a node where it enters the
+        next, so nothing crosses links inside on its way to a NIC; it took twice as long."""
+        call = "collective:kind=allreduce,size=1GB,element=4B,ranks=16"
+        least = 15 / 8 * 7 / 8 * 1e9 / 336 * 1e-3
+        for network in ("fat_tree:k=4", "rail_optimized:units=1,nodes=4"):
+            took = self.sim(f"scale_up:node=mi300x,of=[{network}]", call, "flow")
+            self.assertGreater(took, least)
+            self.assertLess(took, 1.25 * least, network)
+        explained = json.loads(self.out("nccl", "explain", "--node", "mi300x", "--bytes", "1GB", "--ranks", "16", "--json"))
+        self.assertLess(abs(took / explained["time_us"] - 1), 0.2)
+
+    def test_a_send_between_gpus_linked_in_pairs(self):
+        for node in ("alps", "leonardo", "marenostrum5_acc", "mi300x"):
+            took = self.sim(f"scale_up:node={node}", "shift:size=1GB,ranks=2", "flow")
+            explained = json.loads(self.out("nccl", "explain", "--node", node, "--collective", "send_recv", "--bytes", "1GB",
+                                            "--ranks", "2", "--json"))["time_us"]
+            self.assertLess(abs(took / explained - 1), 0.1, node)
+
     def test_kinds_that_no_tables_know_take_links_in_pairs_or_none(self):
         """NVLS is chosen where a switch reduces, and nowhere else."""
         call = "collective:kind=allreduce,size=1GiB,element=4B,ranks=8"

@@ -39,12 +39,22 @@ class NodeOrder {
   std::uint32_t place_in_node(std::uint32_t rank) const;
   std::uint32_t rank_in_node(std::uint32_t node, std::uint32_t place) const;
   // Around the ring.
-  std::uint32_t position(std::uint32_t rank) const { return node_of(rank) * per_node_ + place_in_node(rank); }
+  std::uint32_t position(std::uint32_t rank) const {
+    const std::uint32_t node = node_of(rank);
+    return node * per_node_ + place_on_ring(node, place_in_node(rank));
+  }
   std::uint32_t rank_at(std::uint32_t position) const {
-    return rank_in_node(position / per_node_, position % per_node_);
+    const std::uint32_t node = position / per_node_;
+    return rank_in_node(node, place_on_ring(node, position % per_node_));
   }
 
  private:
+  // Rings go through every other node the other way round where GPUs are linked in pairs: they enter it at
+  // the GPU that they left the one before from, on one rail.
+  std::uint32_t place_on_ring(std::uint32_t node, std::uint32_t place) const {
+    return in_pairs_ && node % 2 == 1 ? gpus(node) - 1 - place : place;
+  }
+
   // Whether the last GPU stands still while the others turn.
   bool has_pole() const { return in_pairs_ && size_ <= per_node_; }
 

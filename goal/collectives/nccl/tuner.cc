@@ -97,8 +97,11 @@ Rings Tuner::rings(std::uint32_t ranks) const {
     return static_cast<std::uint32_t>(std::min(capacity / rate + 1e-9, double{kMostFound}));
   };
   for (const double rate : ring_rates(node_.compute_capability, between)) {
-    const std::uint32_t found = between ? std::min(fits(nic, rate) * node_.nics, kMostFound)
-                                        : std::min(fits(inside, rate), kMostInside);
+    std::uint32_t found = between ? std::min(fits(nic, rate) * node_.nics, kMostFound)
+                                  : std::min(fits(inside, rate), kMostInside);
+    // Every GPU hands on each ring but its part of those that leave the node from it.
+    if (between && node_.gpus > 1)
+      found = std::min(found, fits(inside, rate * (node_.gpus - 1.0) / node_.gpus));
     if (found * rate < best.channels * best.between_gbs || found == 0) continue;
     if (between && found * rate == best.channels * best.between_gbs) continue;
     best.channels = found;

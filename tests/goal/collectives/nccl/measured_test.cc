@@ -144,6 +144,10 @@ TEST_CASE("a send takes a step of a ring and its bytes at the rate of its way, w
   const SendRecv few = send_recv(node, Version::k2_30, 1854, false);
   CHECK(few.protocol == Protocol::kLl);
   CHECK(few.time_us == Approx(7.21));
+  // Two of four GPUs linked in pairs have 6 of 18 links between them, two of eight MI300X one of 7.
+  CHECK(send_recv(node_preset("alps"), Version::k2_30, 123'600'000, false).time_us == Approx(1011.8));
+  CHECK(send_recv(node_preset("alps"), Version::k2_30, 123'600'000, false).channels == 16);
+  CHECK(send_recv(node_preset("mi300x"), Version::k2_30, 48'000'000, false).time_us == Approx(1011.8));
   Node without = node;
   without.nics = 0;
   CHECK_THROWS_WITH(send_recv(without, Version::k2_30, 1, true), Catch::Contains("needs a NIC"));

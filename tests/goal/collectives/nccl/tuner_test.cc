@@ -187,6 +187,20 @@ TEST_CASE("two nodes of 8 A100 gather by the rate of rings between them") {
   CHECK(candidate(choice, Algorithm::kTree, Protocol::kSimple).why_not == "allreduce only");
 }
 
+TEST_CASE("rings between nodes are no faster than GPUs hand them on inside") {
+  // 16 NICs could feed 768 GB/s; of 8 GPUs each sends 7/8 of all that passes, over 370.8 GB/s.
+  Node node = node_preset("dgx_h100");
+  node.nics = 16;
+  const Rings many = Tuner(node, {}).rings(32);
+  CHECK(many.channels * many.between_gbs * 7 / 8 <= 370.8);
+  CHECK(many.channels * many.between_gbs * 7 / 8 > 0.8 * 370.8);
+  const double least_us = 2. * 31 / 32 * 7 / 8 * 1e9 / 370.8e3;
+  for (const Candidate& one :
+       Tuner(node, {}).choose(CollectiveKind::kAllreduce, 1'000'000'000, 32).candidates) {
+    if (one.algorithm == Algorithm::kRing && one.why_not.empty()) CHECK(one.time_us > least_us);
+  }
+}
+
 TEST_CASE("PAT is for one GPU a node, and of later versions") {
   const Node alone = with_gpus(node_preset("dgx_h100"), 1);
   const Choice choice = Tuner(alone, {}).choose(Kind::kAllgather, 1024, 4);
