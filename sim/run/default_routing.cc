@@ -34,7 +34,7 @@ void check_size(const routing::Policy& policy, const topologies::Topology& topol
   constexpr std::uint32_t kMostBalanced = 2000;  // switches; half a minute for 40,000 hosts
   if (balances && policy.fluid == routing::FluidPaths::kBalanced &&
       outer_switches(topology) > kMostBalanced) {
-    throw InputError("without packets it takes minutes on more than 2,000 switches, unless asked for");
+    throw InputError(std::string(kDetoursLeftOut));
   }
   constexpr std::uint32_t kMostNamed = 500;  // switches; 8 ways of two of them take up to 0.3 ms
   if (policy.info.name == "k_shortest" && topology.switches() > kMostNamed) {

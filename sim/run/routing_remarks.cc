@@ -1,15 +1,26 @@
 #include "sim/run/routing_remarks.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "sim/core/link_change.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/routing/run_remarks.h"
+#include "sim/run/default_routing.h"
 
 namespace weft::sim {
 
 void add_routing_remarks(const ModelRun& run, bool has_packets, std::vector<std::string>& warnings) {
+  const std::string& reason = run.scenario.routing_reason;
+  if (const std::size_t end = reason.find(' '); reason.find(kDetoursLeftOut) != std::string::npos) {
+    warnings.push_back(fmt::format(
+        "messages take shortest ways alone, where {0} has detours: on links between switches that are full a "
+        "run takes several times as long; routing {0} asks for them",
+        reason.substr(0, end)));
+  }
   const routing::Policy& policy = find_module(routing::policies(), run.scenario.routing, "routing policy");
   const Parameters parameters(policy.info, run.scenario.routing);
   const auto is_slower = [](const LinkChange& change) {

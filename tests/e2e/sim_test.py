@@ -73,6 +73,23 @@ class Sim(unittest.TestCase):
         self.assertEqual(name, "ecmp")
         self.assertIn("dimension_order is of fabric lossless_hpc, recommended for torus, but: ", reason)
 
+    def test_detours_that_were_left_out_are_told(self):
+        """A router's 8 hosts send to the next router's, over the one link between them: 8 MB at 400 Gb/s take 160 us or more, and by
+        detours they need a quarter of it. On the larger network they aren't balanced unless asked for."""
+        def took(topology, *more):
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run([WEFT, "sim", "-q", "--traffic", "shift:size=1MB,by=8,ranks=16", "--topology", topology, "--network", "flow",
+                                "-o", "RUN", *more], cwd=folder, check=True)
+                summary = json.loads((Path(folder) / "RUN/summary.json").read_text())
+                return summary["makespan_ns"] * 1e-3, any("messages take shortest ways alone, where par has detours" in w
+                                                          for w in summary["warnings"])
+        small, told = took("dragonfly:p=8,a=16,h=1")
+        self.assertFalse(told)
+        self.assertLess(small, 80)
+        large, told = took("dragonfly:p=8,a=46,h=1")
+        self.assertTrue(told)
+        self.assertGreater(large, 160)
+
     def test_what_runs_warn_of_controls_is_so(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "late.cm").write_text("Nodes 3\nConnections 2\n0->2 id 1 start 0 size 40000000\n"
