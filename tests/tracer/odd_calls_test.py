@@ -139,6 +139,19 @@ class OddCalls(unittest.TestCase):
                 self.assertEqual(comms["allreduce 8"], comms["bcast 2000"])
                 self.assertNotEqual(comms["allreduce 8"], comms["bcast 3000"])
 
+    def test_libraries_that_pass_the_tracer(self):
+        """What they send can't be had, and each rank's trace says whose it is; what else is sent is there."""
+        for mpi in self.installed():
+            library = f"libodd_calls_late_{mpi}.so"
+            for kind in ("seen_late", "unseen_late", "unseen_lazily"):
+                with self.subTest(mpi=mpi, kind=kind):
+                    said, graph = self.trace(mpi, 2, PROGRAMS["odd_calls", mpi], kind)
+                    self.assertEqual(said.count("done"), 2)
+                    seen = kind == "seen_late"
+                    self.assertEqual(sorted(re.findall(r"send (\d+)b", graph)), ["1000"] * 2 + ["500000"] * 2 * seen)
+                    self.assertEqual(f"{library} calls MPI past the tracer" in said, not seen, said)
+                    self.assertEqual("unseen_callers: 2." in said, not seen, said)
+
     def test_spawned_processes(self):
         """The first program's graph, in which rank 0 sends to rank 1 in the ring of all."""
         for mpi in self.installed():

@@ -14,6 +14,7 @@
 
 #include <initializer_list>
 
+#include "tracer/mpi/passers.h"
 #include "tracer/mpi/real_dlsym.h"
 #include "tracer/mpi/say.h"
 #include "tracer/mpi/tracer_library.h"
@@ -34,8 +35,9 @@ __attribute__((visibility("hidden"))) void* weft_trace_by_name(void* handle, con
 // What weft_region.h looks for.
 __attribute__((visibility("default"))) void weft_trace_region_begin(const char* name);
 __attribute__((visibility("default"))) void weft_trace_region_end(const char* name);
-// What the other libraries look for: see say.h and find_next in tracer/nccl/real.cc.
+// What the other libraries look for: see say.h, passers.h and find_next in tracer/nccl/real.cc.
 __attribute__((visibility("default"))) void weft_trace_say(const char* text);
+__attribute__((visibility("default"))) void weft_trace_passers(char* names, std::size_t bytes);
 __attribute__((visibility("default"))) void* weft_trace_next(const char* name);
 }
 
@@ -150,6 +152,7 @@ bool is_of_mpi(void* handle, const void* function) {
 
 pthread_once_t once = PTHREAD_ONCE_INIT, nccl_once = PTHREAD_ONCE_INIT;
 const weft::trace::TracerLibrary* loaded_tracer = nullptr;  // after the first MPI call
+void* mpi_init = nullptr;                                   // MPI's own, then
 
 void mark_region(bool begin, const char* name) {
   const auto* tracer = __atomic_load_n(&loaded_tracer, __ATOMIC_ACQUIRE);
@@ -178,6 +181,7 @@ void set_slots(unsigned long i, void* mpi, void* wrapper) {
 
 void resolve_all() {
   void* mpi = find_mpi();
+  if (mpi != nullptr) mpi_init = weft_trace_dlsym(mpi, "PMPI_Init");
   const char* directory = getenv("WEFT_TRACE_DIR");
   const bool wanted = mpi != nullptr && directory != nullptr && *directory != '\0';
   const weft::trace::TracerLibrary* tracer = wanted ? load_tracer(mpi) : nullptr;
@@ -228,6 +232,10 @@ void* weft_trace_by_name(void* handle, const char* name) {
 }
 
 void weft_trace_say(const char* text) { weft::trace::say_itself(text); }
+void weft_trace_passers(char* names, std::size_t bytes) {
+  weft::trace::find_passers(
+      mpi_init, [](const char* name) { return number_of(name) < weft_trace_mpi_count; }, names, bytes);
+}
 void* weft_trace_next(const char* name) { return weft_trace_dlsym(RTLD_NEXT, name); }
 void weft_trace_region_begin(const char* name) { mark_region(true, name); }
 void weft_trace_region_end(const char* name) { mark_region(false, name); }

@@ -12,6 +12,8 @@
 #include "tracer/mpi/clocks.h"
 #include "tracer/mpi/facts.h"
 #include "tracer/mpi/function_table.h"
+#include "tracer/mpi/locked.h"
+#include "tracer/mpi/passers.h"
 #include "tracer/mpi/say.h"
 
 namespace weft::trace {
@@ -227,6 +229,11 @@ bool lock() {
   return true;
 }
 
+void tell_fact(void*, const char* name, const char* value) {
+  const Locked locked(state.locking, state.mutex);
+  if (state.recording) put_fact(nullptr, name, value);
+}
+
 // Set for threads that have made a call, so that their end calls this.
 pthread_key_t thread_key;
 pthread_once_t thread_key_made = PTHREAD_ONCE_INIT;
@@ -239,14 +246,13 @@ void put_thread_end(std::uint64_t number, std::uint64_t at_ns) {
 }
 
 void thread_ends(void* number) {
-  const bool locked = lock();
+  const Locked locked(state.locking, state.mutex);
   if (state.recording && getpid() == state.process) {
     put_polls();
     if (state.writer.reserve(kRecordBytes))
       put_thread_end(reinterpret_cast<std::uintptr_t>(number), now_ns());
     commit();
   }
-  if (locked) pthread_mutex_unlock(&state.mutex);
 }
 
 // What the first thread did since its last call, where it ends the process between two.
@@ -394,46 +400,43 @@ void start_session(const Call& call, MPI_Session session) {
 }
 
 void before_session_finalize() {
+  tell_passers(&tell_fact, nullptr);
   flush();
-  const bool locked = lock();
+  const Locked locked(state.locking, state.mutex);
   if (state.recording && state.sessions == 1) {
     MPI_Group world;
     state.communicators.free_world();
     if (state.world && use_world_group(&world)) state.communicators.set_world(world);
   }
-  if (locked) pthread_mutex_unlock(&state.mutex);
 }
 
 void end_session() {
-  const bool locked = lock();
+  const Locked locked(state.locking, state.mutex);
   if (state.sessions > 0) --state.sessions;
-  if (locked) pthread_mutex_unlock(&state.mutex);
 }
 #endif
 
 void before_finalize() {
+  tell_passers(&tell_fact, nullptr);
   measure_clocks_at_end();
-  const bool locked = lock();
-  if (state.recording) tell_clocks(ClockMoment::kEnd, &put_fact, nullptr);
-  if (locked) pthread_mutex_unlock(&state.mutex);
+  tell_clocks(ClockMoment::kEnd, &tell_fact, nullptr);
   flush();
 }
 
 void flush() {
-  const bool locked = lock();
+  const Locked locked(state.locking, state.mutex);
   if (state.recording) {
     put_polls();
     put_sums();
     commit();
   }
-  if (locked) pthread_mutex_unlock(&state.mutex);
 }
 
 void region(bool begin, const char* name) {
   // Not from inside of MPI, where this thread may hold the lock.
   if (!is_recording() || call_depth > 0 || name == nullptr) return;
   const std::uint64_t at_ns = now_ns();
-  const bool locked = lock();
+  const Locked locked(state.locking, state.mutex);
   if (state.recording) {
     put_polls();
     if (state.writer.reserve(kRecordBytes + kMaxRegionName)) {
@@ -444,7 +447,6 @@ void region(bool begin, const char* name) {
     }
     commit();
   }
-  if (locked) pthread_mutex_unlock(&state.mutex);
 }
 
 void pcontrol(int level) {
@@ -454,7 +456,7 @@ void pcontrol(int level) {
 }
 
 void stop(End reason) {
-  const bool locked = lock();
+  const Locked locked(state.locking, state.mutex);
   if (state.recording) {
     put_polls();
     if (reason == End::kExit) put_exit();
@@ -465,7 +467,6 @@ void stop(End reason) {
     __atomic_store_n(&state.recording, false, __ATOMIC_RELAXED);
     if (!state.writer.finish(reason)) tell("close");
   }
-  if (locked) pthread_mutex_unlock(&state.mutex);
 }
 
 // A program that ends without MPI_Finalize. A forked child must leave the parent's file alone; and a signal
@@ -491,12 +492,11 @@ About about_undecoded(int i) {
   const std::uint32_t* number = &state.counters[i].number_plus_1;
   // A call inside another one is not the program's, and may come from under the lock.
   if (is_recording() && call_depth == 0 && __atomic_load_n(number, __ATOMIC_RELAXED) == 0) {
-    const bool locked = lock();
+    const Locked locked(state.locking, state.mutex);
     if (state.recording) {
       name_number_locked(i);
       commit();
     }
-    if (locked) pthread_mutex_unlock(&state.mutex);
   }
   return {.count = __atomic_load_n(number, __ATOMIC_RELAXED)};
 }

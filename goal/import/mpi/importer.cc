@@ -22,6 +22,7 @@
 #include "goal/import/mpi/trace_reader.h"
 #include "goal/transform/ideal_schedule.h"
 #include "sim/units/input_error.h"
+#include "sim/units/printable.h"
 
 namespace weft::goal {
 namespace {
@@ -154,6 +155,8 @@ struct Run {
   TraceHeader first;
   std::set<std::string> hosts, programs;
   std::set<std::string> regions;  // that some rank began or ended
+  std::set<std::string> unseen_callers;
+  std::uint64_t ranks_with_unseen_callers = 0;
   std::uint64_t elapsed_ns = 0;
   bool finished = false;  // a rank came to MPI_Finalize
   std::vector<RankTimes> times;
@@ -275,6 +278,10 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
     } else {
       importer.add(counter);
     }
+  }
+  if (const auto unseen = reader.facts().find("unseen_callers"); unseen != reader.facts().end()) {
+    run.unseen_callers.insert(unseen->second);
+    ++run.ranks_with_unseen_callers;
   }
   run.finished = run.finished || reader.end() == trace::End::kFinalize;
   run.elapsed_ns = std::max(run.elapsed_ns, importer.elapsed_ns());
@@ -408,6 +415,14 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     if (std::string part = part_of(options, run); !part.empty()) info->metadata["traced_part"] = part;
     info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
     report_notes(notes, *info);
+    if (run.ranks_with_unseen_callers > 0) {
+      info->anomalies.push_back(
+          {"unseen_callers", Severity::kWarning,
+           fmt::format("Ranks in which {} called MPI past the tracer (loaded with RTLD_DEEPBIND?); none of "
+                       "those calls is in the graph.",
+                       printable(fmt::format("{}", fmt::join(run.unseen_callers, ", ")))),
+           run.ranks_with_unseen_callers});
+    }
     report_clocks(run, options.region.empty(), *info);
     report_times({std::move(run.times), options.compute_times, ideal_ns(graph)}, *info);
     if (!trace_files(directory, kNcclTraces).empty()) {

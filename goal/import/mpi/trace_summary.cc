@@ -527,6 +527,9 @@ TraceSummary summarize_traces(const fs::path& directory, std::uint64_t now_ns) {
     summary.clocks.add(path.string(), rank.host, rank.facts);
     summary.libraries.insert(rank.library);
     summary.programs.insert(rank.program);
+    if (const auto unseen = rank.facts.find("unseen_callers"); unseen != rank.facts.end()) {
+      summary.unseen_callers.insert(unseen->second);
+    }
     time += static_cast<double>(rank.threads_ns);
     inside += static_cast<double>(rank.mpi_ns);
   }

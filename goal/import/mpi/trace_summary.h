@@ -119,6 +119,7 @@ struct TraceSummary {
   // Counts the ranks of programs that another one in the folder has started (MPI_Comm_spawn): they are in no
   // `places`. Where all files are such, the folder has but one of those programs, and they count as any.
   std::uint64_t spawned = 0;
+  std::set<std::string> unseen_callers;  // libraries whose calls of MPI are not in the traces
 
   // Says what `elapsed_ns` is the time of.
   std::string_view span() const;

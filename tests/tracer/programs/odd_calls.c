@@ -407,28 +407,41 @@ static void ring_with_spawned(MPI_Comm between, int high) {
 }
 static char* program;
 
-/* A library that is loaded after MPI_Init, and communicates once more and ends MPI as the process ends. */
+/* A library that is loaded after MPI_Init, and communicates; once it is begun also as the process ends, with
+   the end of MPI. */
 #if defined(LATE_LIBRARY)
-void begin_late(int own, int ranks) {
+static int is_begun;
+void exchange_late(int own, int ranks) {
   rank = own;
   size = ranks;
   ring(kHalf, 36);
 }
+void begin_late(int own, int ranks) {
+  exchange_late(own, ranks);
+  is_begun = 1;
+}
 __attribute__((destructor)) static void end_late(void) {
+  if (!is_begun) return;
   ring(kLarge, 37);
   MPI_Finalize();
 }
 #endif
-static void at_late_destructor(void) {
+static void call_late_library(const char* function, int how) {
   char path[4096];
   const char* slash = strrchr(program, '/');
   snprintf(path, sizeof path, "%.*s" LATE, (int)(slash - program + 1), program);
-  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(path, RTLD_LOCAL | how);
   if (library == NULL) abort();
-  ((void (*)(int, int))dlsym(library, "begin_late"))(rank, size);
+  ((void (*)(int, int))dlsym(library, function))(rank, size);
+}
+static void at_late_destructor(void) {
+  call_late_library("begin_late", RTLD_NOW);
   printf("done\n");
   exit(0);
 }
+static void seen_late(void) { call_late_library("exchange_late", RTLD_NOW); }
+static void unseen_late(void) { call_late_library("exchange_late", RTLD_NOW | RTLD_DEEPBIND); }
+static void unseen_lazily(void) { call_late_library("exchange_late", RTLD_LAZY | RTLD_DEEPBIND); }
 
 static void spawn(void) {
   MPI_Comm between;
@@ -464,6 +477,9 @@ static const struct {
     {"wrong_arguments", wrong_arguments},
     {"truncated", truncated},
     {"at_late_destructor", at_late_destructor},
+    {"seen_late", seen_late},
+    {"unseen_late", unseen_late},
+    {"unseen_lazily", unseen_lazily},
     {"both_ways", both_ways},
     {"made_in_any_order", made_in_any_order},
     {"spawn", spawn},

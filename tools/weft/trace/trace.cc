@@ -21,6 +21,7 @@
 #include "goal/import/mpi/trace_files.h"
 #include "goal/import/mpi/trace_summary.h"
 #include "sim/units/input_error.h"
+#include "sim/units/printable.h"
 #include "tools/weft/cli/memory_limit.h"
 #include "tools/weft/cli/standard_output.h"
 #include "tools/weft/trace/trace_check.h"
@@ -129,6 +130,18 @@ void check_preload(const std::string& library) {
       "a link to that folder that has neither");
 }
 
+// A program built with gcc's -fsanitize=address ends at once where another library is preloaded before the
+// sanitizer's, unless it is told to let that pass; the tracer's library has none of the functions it looks
+// at.
+void let_sanitizer_start(Environment& environment) {
+  constexpr std::string_view kOption = "verify_asan_link_order";
+  const std::string* given = environment.find("ASAN_OPTIONS");
+  if (given == nullptr || given->empty())
+    return environment.set("ASAN_OPTIONS", fmt::format("{}=0", kOption));
+  if (given->find(kOption) != std::string::npos) return;
+  environment.set("ASAN_OPTIONS", fmt::format("{}:{}=0", *given, kOption));
+}
+
 // The library does nothing in a program without MPI and NCCL. It loads that for NCCL where it is used.
 void prepare_environment(const fs::path& directory, const std::string& library,
                          const std::string& nccl_library, Environment& environment) {
@@ -138,6 +151,7 @@ void prepare_environment(const fs::path& directory, const std::string& library,
   environment.set("LD_PRELOAD",
                   preloaded == nullptr || preloaded->empty() ? library : library + ":" + *preloaded);
   environment.set("WEFT_TRACE_DIR", directory.string());
+  let_sanitizer_start(environment);
   // Tracing is often done on a small machine, in a container: without these, Open MPI's mpirun refuses to run
   // as root or with more ranks than cores. Other programs do not look at them.
   if (environment.set_default("OMPI_MCA_rmaps_base_oversubscribe", "1")) {
@@ -241,6 +255,11 @@ void print(const goal::TraceSummary& summary, const Options& options) {
         "or one with another library's mpirun?\n",
         summary.ranks.size() - summary.spawned, summary.world_size);
   }
+  for (const std::string& library : summary.unseen_callers) {
+    text += fmt::format(
+        "  warning   {} calls MPI past the tracer (loaded with RTLD_DEEPBIND?): none of its calls is here\n",
+        printable(library));
+  }
   text += ends_text(summary, options.directory);
   for (const goal::FunctionUse& use : summary.functions) {
     if (use.coverage != goal::Coverage::kTimed || use.calls == 0) continue;
@@ -253,13 +272,19 @@ void print(const goal::TraceSummary& summary, const Options& options) {
 }
 
 int trace(const Options& options) {
+  if (options.checked.empty() && options.json)
+    throw InputError("--json goes with --check, or 'weft trace info'");
   if (!options.checked.empty()) {
+    if (!options.command.empty()) {
+      throw InputError("--check runs nothing, and so takes no command: '" + options.command[0] + "'");
+    }
     const std::string text =
         trace_check(options.checked, find_library(Environment(), kMpiLibrary, "mpi").string(), options.json);
     print_text(text);
     return 0;
   }
-  if (options.directory.empty()) throw InputError("--output is required: the directory for the traces");
+  if (options.directory.empty())
+    throw InputError("--output is required, before the command: the directory for the traces");
   if (options.command.empty()) {
     throw InputError("no command; expected weft trace -o DIR -- mpirun -n 8 PROGRAM …");
   }
@@ -283,8 +308,10 @@ int trace(const Options& options) {
   if (!has_mpi && nccl.empty()) {
     const std::string message = fmt::format(
         "'{}' left no trace: no process in it called MPI_Init through a shared MPI library, or made an NCCL "
-        "communicator (a program linked statically to MPI cannot be traced; ranks on other nodes need "
-        "'mpirun -x LD_PRELOAD -x WEFT_TRACE_DIR')",
+        "communicator (a program linked statically to MPI, or a library loaded with RTLD_DEEPBIND or "
+        "dlmopen, "
+        "cannot be traced; ranks on other nodes need 'mpirun -x LD_PRELOAD -x WEFT_TRACE_DIR'; what sets "
+        "LD_PRELOAD anew on the way to the program, such as env, a script or sudo, takes the tracer away)",
         options.command[0]);
     if (status == 0) throw InputError(message);
     print_text("weft trace: " + message + "\n", stderr);
@@ -296,11 +323,15 @@ int trace(const Options& options) {
 
 void add_trace(Command& command, int& exit_code) {
   const auto options = std::make_shared<Options>();
-  command.add_option("-o,--output", options->directory,
-                     "Directory for the traces, one file per rank or process");
-  command.add_flag("--force", options->force, "Delete traces that are in the directory already");
-  command.add_option("--check", options->checked,
-                     "Run nothing; tell which MPI functions this program calls, and which are traced how");
+  const Option output = command.add_option("-o,--output", options->directory,
+                                           "Directory for the traces, one file per rank or process");
+  const Option force =
+      command.add_flag("--force", options->force, "Delete traces that are in the directory already");
+  command
+      .add_option("--check", options->checked,
+                  "Run nothing; tell which MPI functions this program calls, and which are traced how")
+      .excludes(output)
+      .excludes(force);
   command.add_flag("--json", options->json, "With --check: as JSON");
   command.add_option("COMMAND", options->command, "What to run, with its options: mpirun -n 8 PROGRAM …")
       .command();

@@ -191,6 +191,10 @@ std::string head_text(const TraceSummary& summary, const std::string& directory)
     text += fmt::format("  warning     these {} traces are not those of one run of {} ranks\n",
                         summary.ranks.size() - summary.spawned, summary.world_size);
   }
+  for (const std::string& library : summary.unseen_callers) {
+    text += fmt::format("  warning     {} calls MPI past the tracer: none of its calls is here\n",
+                        printable(library));
+  }
   text += fmt::format("  calls       {} ({:.2f} MB in the files, {:.1f} bytes a call)\n", summary.calls,
                       megabytes(summary.file_bytes),
                       static_cast<double>(summary.file_bytes) /
@@ -321,7 +325,12 @@ void add_trace_info(Command& parent) {
   command.footer(
       "Times of calls are since the rank's MPI_Init. Messages inside collectives are not in the matrix.\n"
       "Example: weft trace info lj_trace --matrix lj.png");
-  command.callback([options] {
+  command.callback([options, parent] {
+    if (const std::vector<GivenOption> before = parent.given(); !before.empty()) {
+      throw InputError(
+          before[0].name +
+          " before 'info' would be for a command to trace; what 'weft trace info' takes stands behind it");
+    }
     if (!options->matrix.empty()) check_picture_name(options->matrix);
     if (goal::has_dumps(options->directory)) {
       if (!options->matrix.empty()) {

@@ -98,6 +98,7 @@ std::string trace_info_json(const goal::TraceSummary& summary) {
                {"hosts", printable_list(summary.hosts)},
                {"mpi_libraries", printable_list(summary.libraries)},
                {"programs", printable_list(summary.programs)},
+               {"unseen_callers", printable_list(summary.unseen_callers)},
                {"calls", summary.calls},
                {"file_bytes", summary.file_bytes},
                {"sent_bytes", summary.sent_bytes},
