@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "goal/import/aicb/importer.h"
@@ -35,6 +40,32 @@ std::span<const Importer> importers() {
   return all;
 }
 
+namespace {
+
+namespace fs = std::filesystem;
+
+// Does this file, or one of the first in this folder, look like what NCCL prints with NCCL_DEBUG?
+bool is_nccl_log(const fs::path& path) {
+  constexpr int kMostFiles = 64;
+  constexpr std::size_t kBegin = 65536;
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    int seen = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+      if (seen++ == kMostFiles) break;
+      if (entry.is_regular_file(error) && is_nccl_log(entry.path())) return true;
+    }
+    return false;
+  }
+  std::string begin(kBegin, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), kBegin);
+  return std::string_view(begin).substr(0, static_cast<std::size_t>(file.gcount())).find(" NCCL INFO ") !=
+         std::string_view::npos;
+}
+
+}  // namespace
+
 const Importer& sniff_importer(std::span<const Importer> among, const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
@@ -47,6 +78,12 @@ const Importer& sniff_importer(std::span<const Importer> among, const std::files
     if (!importer.sniff(path)) continue;
     found.push_back(&importer);
     names.push_back(importer.info.name);
+  }
+  if (found.empty() && is_nccl_log(path)) {
+    throw InputError(
+        path.string() +
+        ": what NCCL prints with NCCL_DEBUG lacks the times that a graph needs; run the program under "
+        "'weft trace', or with PyTorch's or Nsight Systems' profiler");
   }
   if (found.empty()) {
     throw InputError(

@@ -29,7 +29,12 @@ expect 137 "left no trace" "$weft" trace -o a -- sh -c 'kill -9 $$'
 expect 2 "'true' left no trace: no process in it called MPI_Init" "$weft" trace -o a -- true
 expect 2 "cannot run 'no_such_program': No such file" "$weft" trace -o a -- no_such_program
 expect 2 "no command" "$weft" trace -o a
-expect 2 "--output is required" "$weft" trace -- true
+expect 2 "--output is required, before the command" "$weft" trace -- true -o a
+# Nothing that was given stays unused without a word.
+expect 2 "--json goes with --check" "$weft" trace -o a --json true
+expect 2 "--check runs nothing, and so takes no command: 'true'" "$weft" trace --check "$weft" true
+expect 2 " excludes --" "$weft" trace -o a --check "$weft"
+expect 2 "--output before 'info' would be for a command to trace" "$weft" trace -o b info a
 # The command finds the trace directory as an absolute path, and what was preloaded before stays.
 expect 0 "$TEST_TMPDIR/a" sh -c "'$weft' trace -o a -- sh -c 'echo \$WEFT_TRACE_DIR; exit 0' || true"
 expect 0 "libweft_trace_mpi.so:libm.so.6" env LD_PRELOAD=libm.so.6 sh -c \
@@ -38,6 +43,13 @@ expect 0 "libweft_trace_mpi.so:libm.so.6" env LD_PRELOAD=libm.so.6 sh -c \
 expect 0 "plugin=/" sh -c "'$weft' trace -o a -- sh -c 'echo plugin=\$NCCL_PROFILER_PLUGIN' || true"
 expect 0 "plugin=mine" env NCCL_PROFILER_PLUGIN=mine sh -c \
   "'$weft' trace -o a -- sh -c 'echo plugin=\$NCCL_PROFILER_PLUGIN' || true"
+# So is the address sanitizer told to let other libraries be preloaded, but not if the user has said so or otherwise.
+expect 0 "options=verify_asan_link_order=0." sh -c "'$weft' trace -o a -- sh -c 'echo options=\$ASAN_OPTIONS.' || true"
+for given in exitcode=9 verify_asan_link_order=1; do
+  kept=$given
+  [ $given = exitcode=9 ] && kept=$given:verify_asan_link_order=0
+  expect 0 "options=$kept." env ASAN_OPTIONS=$given sh -c "'$weft' trace -o a -- sh -c 'echo options=\$ASAN_OPTIONS.' || true"
+done
 # Traces are not mixed or overwritten unasked.
 touch a/rank-000000.wtrc a/nccl-host-1.wtrc a/notes.txt
 expect 2 "a already holds 2 traces" "$weft" trace -o a -- true
@@ -58,6 +70,10 @@ expect 2 "no MPI traces here" "$weft" import mpi a -o x.weft
 expect 2 "not a directory" "$weft" import mpi nowhere -o x.weft
 expect 2 "a: no importer knows this; looked for: a folder with files rank-*.wtrc (mpi)" "$weft" import a -o x.weft
 expect 2 "nowhere: there is no such file or folder" "$weft" import nowhere -o x.weft
+mkdir logs
+echo 'host1:12:34 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x7f recvbuff 0x7f count 8 datatype 7 op 0 root 0' > logs/nccl.log
+expect 2 "what NCCL prints with NCCL_DEBUG lacks the times" "$weft" import logs/nccl.log -o x.weft
+expect 2 "logs: what NCCL prints with NCCL_DEBUG" "$weft" import logs -o x.weft
 expect 2 "'mpy' is not a trace format; did you mean 'mpi'?" "$weft" import mpy a -o x.weft
 expect 2 "'mpi' is a format; give the path of the trace too" "$weft" import mpi -o x.weft
 expect 2 "mpi traces are read from one file or folder, and 2 were given" "$weft" import mpi a b -o x.weft
