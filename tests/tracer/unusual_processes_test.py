@@ -41,25 +41,34 @@ def run(command, folder):
 
 
 class UnusualProcesses(unittest.TestCase):
-    def compare(self, mpi, kind, program=None):
+    def installed(self):
+        for mpi in PROGRAMS:
+            if shutil.which(f"mpirun.{mpi}") is None:
+                print(f"skipped: mpirun.{mpi} is not installed")
+                continue
+            yield mpi
+
+    def compare(self, mpi, kind, program=None, threads=(), partial=False):
         with tempfile.TemporaryDirectory() as name:
             plain, traced, traces = (Path(name) / part for part in ("plain", "traced", "traces"))
             plain.mkdir(), traced.mkdir()
             os.chmod(name, 0o755)
-            command = [f"mpirun.{mpi}", "-n", "2", program or PROGRAMS[mpi], kind]
+            ranks = "1" if partial else "2"
+            command = [f"mpirun.{mpi}", "-n", ranks, program or PROGRAMS[mpi], kind, *threads]
             expected, _ = run(command, plain)
             done, said = run([WEFT, "trace", "-o", str(traces), "--", *command], traced)
             if expected.status != 0:
                 # When one rank ends so, mpirun may end the other before it has spoken.
                 done, expected = (one._replace(output=sorted(set(one.output))) for one in (done, expected))
             self.assertEqual(done, expected, said)
+            if partial:
+                imported, errors = run([WEFT, "import", "mpi", str(traces), "--partial", "-o", f"{name}/part.goal"], traced)
+                self.assertEqual(imported.status, 0, errors)
+                self.assertGreater(Path(name, "part.goal").read_text().count("send 4b"), 1000)
             return said, traces.exists() and len(list(traces.glob("*.wtrc")))
 
     def test_all(self):
-        for mpi in PROGRAMS:
-            if shutil.which(f"mpirun.{mpi}") is None:
-                print(f"skipped: mpirun.{mpi} is not installed")
-                continue
+        for mpi in self.installed():
             for kind in KINDS:
                 with self.subTest(mpi=mpi, kind=kind):
                     said, traces = self.compare(mpi, kind)
@@ -71,12 +80,18 @@ class UnusualProcesses(unittest.TestCase):
                     if kind == "short_files":
                         self.assertIn("ends here: write: File too large", said)
 
+    def test_ended_by_signal_handlers(self):
+        """The handler interrupts the tracer at its work: the process ends as untraced, and the file up to there is whole."""
+        for mpi in self.installed():
+            for kind in ("abort_in_handler", "exit_in_handler"):
+                for threads in ([], ["multiple"]):
+                    with self.subTest(mpi=mpi, kind=kind, threads=threads):
+                        _, traces = self.compare(mpi, kind, threads=threads, partial=True)
+                        self.assertEqual(traces, 1)
+
     def test_sanitized(self):
         """It ends at once with another library before its own, but where that was foreseen; the user's options stay."""
-        for mpi in SANITIZED:
-            if shutil.which(f"mpirun.{mpi}") is None:
-                print(f"skipped: mpirun.{mpi} is not installed")
-                continue
+        for mpi in self.installed():
             for options in ("detect_leaks=0", "exitcode=9:detect_leaks=0:"):
                 with self.subTest(mpi=mpi, options=options), unittest.mock.patch.dict(ENVIRONMENT, ASAN_OPTIONS=options):
                     said, traces = self.compare(mpi, "status", SANITIZED[mpi])

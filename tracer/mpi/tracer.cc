@@ -12,7 +12,6 @@
 #include "tracer/mpi/clocks.h"
 #include "tracer/mpi/facts.h"
 #include "tracer/mpi/function_table.h"
-#include "tracer/mpi/locked.h"
 #include "tracer/mpi/passers.h"
 #include "tracer/mpi/say.h"
 
@@ -23,6 +22,7 @@ constinit thread_local std::uint64_t called_back_ns = 0;
 UntimedPolls untimed_polls;
 constinit thread_local NowIn* now_in = nullptr;
 constinit thread_local CoreTime core_time;
+constinit thread_local bool at_work = false;
 
 namespace {
 
@@ -223,12 +223,6 @@ void commit() {
   begin_chunk();
 }
 
-bool lock() {
-  if (!state.locking) return false;
-  pthread_mutex_lock(&state.mutex);
-  return true;
-}
-
 void tell_fact(void*, const char* name, const char* value) {
   const Locked locked(state.locking, state.mutex);
   if (state.recording) put_fact(nullptr, name, value);
@@ -387,14 +381,15 @@ void end_world() {
 void start_session(const Call& call, MPI_Session session) {
   // A session's level of threads is its own; and it may not be asked for without MPI_Init.
   state.locking = true;
-  const bool locked = lock();
-  if (state.recording) put_fact(nullptr, "threads_take_turns", "0");
-  const bool first = state.sessions++ == 0 && !state.world;
   MPI_Group world;
-  const bool known =
-      first && real.PMPI_Group_from_session_pset(session, "mpi://WORLD", &world) == MPI_SUCCESS;
-  if (known && state.recording) state.communicators.set_world(world);
-  if (locked) pthread_mutex_unlock(&state.mutex);
+  bool known = false;
+  {
+    const Locked locked(true, state.mutex);
+    if (state.recording) put_fact(nullptr, "threads_take_turns", "0");
+    const bool first = state.sessions++ == 0 && !state.world;
+    known = first && real.PMPI_Group_from_session_pset(session, "mpi://WORLD", &world) == MPI_SUCCESS;
+    if (known && state.recording) state.communicators.set_world(world);
+  }
   if (state.recording) return record_plain(call);
   if (known) open_trace(call, world);
 }
@@ -470,9 +465,9 @@ void stop(End reason) {
 }
 
 // A program that ends without MPI_Finalize. A forked child must leave the parent's file alone; and a signal
-// handler that calls exit() may have interrupted a record, whose lock will never be free.
+// handler that calls exit() may have interrupted a record, of this thread or of one that has the lock.
 static void stop_at_exit(int, void*) {
-  if (!state.recording || getpid() != state.process) return;
+  if (!state.recording || at_work || getpid() != state.process) return;
   if (state.locking) {
     if (pthread_mutex_trylock(&state.mutex) != 0) return;
     pthread_mutex_unlock(&state.mutex);
@@ -491,7 +486,7 @@ __attribute__((destructor)) static void stop_behind_destructors() {
 About about_undecoded(int i) {
   const std::uint32_t* number = &state.counters[i].number_plus_1;
   // A call inside another one is not the program's, and may come from under the lock.
-  if (is_recording() && call_depth == 0 && __atomic_load_n(number, __ATOMIC_RELAXED) == 0) {
+  if (is_recording() && call_depth == 0 && !at_work && __atomic_load_n(number, __ATOMIC_RELAXED) == 0) {
     const Locked locked(state.locking, state.mutex);
     if (state.recording) {
       name_number_locked(i);
@@ -508,12 +503,12 @@ void record_undecoded(int i, const Call& call) {
   if (const std::uint64_t number = record.name_number(i); record.begin()) record.out().number(number);
 }
 
-Record::Record(const Call& call) : call_(call), locked_(lock()), truncated_(is_truncated(call)) {}
+Record::Record(const Call& call)
+    : call_(call), locked_(state.locking, state.mutex), truncated_(is_truncated(call)) {}
 
 Record::~Record() {
   // Another thread may have met the end of the disk since the call began.
   if (state.recording && !call_.untimed()) commit();
-  if (locked_) pthread_mutex_unlock(&state.mutex);
 }
 
 bool Record::begin(std::size_t bytes) {

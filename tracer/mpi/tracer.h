@@ -13,6 +13,7 @@
 #include "tracer/mpi/callers.h"
 #include "tracer/mpi/communicators.h"
 #include "tracer/mpi/core_time.h"
+#include "tracer/mpi/locked.h"
 #include "tracer/mpi/polls.h"
 #include "tracer/mpi/real.h"
 #include "tracer/mpi/requests.h"
@@ -72,7 +73,7 @@ class Call {
         polls_(polls),
         outer_(call_depth++),
         outermost_(outer_ == 0 || is_programs(__builtin_return_address(0))),
-        traced_(outermost_ && is_recording()) {
+        traced_(outermost_ && !at_work && is_recording()) {
     if (!outermost_) return;
     untimed_ = polls != kNoPolls && traced_ && outer_ == 0 && untimed_polls.begin(polls, &call_depth);
     if (untimed_) return;
@@ -234,7 +235,7 @@ class Record {
 
  private:
   const Call& call_;
-  const bool locked_;
+  const Locked locked_;
   const bool truncated_;
 };
 

@@ -257,6 +257,38 @@ static void libraries(void) {
   printf("<mapped %d times>\n", found);
 }
 
+/* A signal at whose handler the process ends. It comes once: while the tracer makes its file longer, which
+   calls the function here that is called as the C library's, or else behind all. */
+static volatile sig_atomic_t is_awaited;
+static void end_awaiting(void) {
+  if (!is_awaited) return;
+  is_awaited = 0;
+  raise(SIGUSR1);
+}
+ssize_t pwrite(int file, const void* data, size_t bytes, off_t at) {
+  end_awaiting();
+  return syscall(SYS_pwrite64, file, data, bytes, at);
+}
+static void on_signal_abort(int number) {
+  (void)number;
+  printf("<aborts>\n");
+  fflush(stdout);
+  MPI_Abort(MPI_COMM_WORLD, 7);
+}
+static void on_signal_exit(int number) {
+  (void)number;
+  printf("<exits>\n");
+  exit(7);
+}
+static void end_by_signal(void (*handler)(int)) {
+  signal(SIGUSR1, handler);
+  is_awaited = 1;
+  exchange(100000);
+  end_awaiting();
+}
+static void abort_in_handler(void) { end_by_signal(on_signal_abort); }
+static void exit_in_handler(void) { end_by_signal(on_signal_exit); }
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -277,6 +309,8 @@ static const struct {
     {"removed_folder", removed_folder},
     {"errno", errors_numbers},
     {"libraries", libraries},
+    {"abort_in_handler", abort_in_handler},
+    {"exit_in_handler", exit_in_handler},
 };
 
 int main(int count, char** arguments) {
@@ -297,7 +331,9 @@ int main(int count, char** arguments) {
     }
   }
   if (strcmp(kind, "exec_before") == 0) execl(arguments[0], arguments[0], "", NULL);
-  MPI_Init(&count, &arguments);
+  int level;
+  const int threads = count > 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  MPI_Init_thread(&count, &arguments, threads, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   exchange(1000);
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i) {
