@@ -31,7 +31,8 @@ std::uint32_t outer_switches(const topologies::Topology& topology) {
 
 // Throws InputError that says why not.
 void check_size(const routing::Policy& policy, const topologies::Topology& topology, bool balances) {
-  constexpr std::uint32_t kMostBalanced = 2000;  // switches; half a minute for 40,000 hosts
+  constexpr std::uint32_t kMostBalanced =
+      2500;  // switches: Frontier has 2,368, and takes a minute where all send
   if (balances && policy.fluid == routing::FluidPaths::kBalanced &&
       outer_switches(topology) > kMostBalanced) {
     throw InputError(std::string(kDetoursLeftOut));

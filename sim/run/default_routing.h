@@ -19,7 +19,7 @@ struct DefaultRouting {
 
 // Part of the reason where detours were left out for the time it takes to balance them.
 inline constexpr std::string_view kDetoursLeftOut =
-    "without packets it takes minutes on more than 2,000 switches, unless asked for";
+    "without packets it takes minutes on more than 2,500 switches, unless asked for";
 
 // "recommended for torus"; for families of which nobody recommends anything: that.
 std::string routing_reason(std::string_view family);

@@ -86,7 +86,7 @@ class Sim(unittest.TestCase):
         small, told = took("dragonfly:p=8,a=16,h=1")
         self.assertFalse(told)
         self.assertLess(small, 80)
-        large, told = took("dragonfly:p=8,a=46,h=1")
+        large, told = took("dragonfly:p=8,a=50,h=1")
         self.assertTrue(told)
         self.assertGreater(large, 160)
 

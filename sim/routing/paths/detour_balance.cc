@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kNothingWaits = -1e200;
 constexpr double kNothing = 1e-3;  // shares that differ by less are alike
-// Prices go by powers of loads, ever higher ones: 4 to 2048. A detour has more links than a direct way, and what
-// that makes of the sum is a root of as high a degree: nothing, where all of them are equally full.
+// Prices go by powers of loads, ever higher ones: 4 to 2048. A detour has more links than a direct way, and
+// what that makes of the sum is a root of as high a degree: nothing, where all of them are equally full.
 constexpr int kFirstSquarings = 2, kSquarings = 11;
 constexpr double kLeastPrice = 1e-280;  // what waits costs something, however full others are
 
