@@ -7,13 +7,30 @@
 #include <utility>
 
 #include "sim/core/link_change.h"
+#include "sim/fabrics/fabrics.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/routing/run_remarks.h"
 #include "sim/run/default_routing.h"
 
 namespace weft::sim {
 
+namespace {
+
+// Who names a fabric expects what it does under load. A default's name is told with the run.
+bool leaves_out_of_fabric(const Scenario& scenario) {
+  return !scenario.fabric.empty() && scenario.fabric != fabrics::kNone && scenario.fabric_reason.empty();
+}
+
+}  // namespace
+
 void add_routing_remarks(const ModelRun& run, bool has_packets, std::vector<std::string>& warnings) {
+  if (!has_packets && leaves_out_of_fabric(run.scenario)) {
+    warnings.push_back(fmt::format(
+        "of fabric {} routing, headers and NICs count here; flows share links fairly at once and lose "
+        "nothing, "
+        "as with an ideal congestion control: its own, its queue and recovery need --network packet",
+        run.scenario.fabric));
+  }
   const std::string& reason = run.scenario.routing_reason;
   if (const std::size_t end = reason.find(' '); reason.find(kDetoursLeftOut) != std::string::npos) {
     warnings.push_back(fmt::format(

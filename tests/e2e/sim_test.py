@@ -73,6 +73,15 @@ class Sim(unittest.TestCase):
         self.assertEqual(name, "ecmp")
         self.assertIn("dimension_order is of fabric lossless_hpc, recommended for torus, but: ", reason)
 
+    def test_what_fluids_leave_out_of_a_fabric_is_told(self):
+        for network, more, expected in (("flow", ["--fabric", "roce"], True), ("packet", ["--fabric", "roce"], False), ("flow", [], False),
+                                        ("flow", ["--fabric", "none", "--routing", "ecmp"], False)):
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run([WEFT, "sim", "-q", "--traffic", "shift:size=1KB,by=1", "--topology", "fat_tree:k=4", "--network", network,
+                                "-o", "RUN", *more], cwd=folder, check=True)
+                warnings = json.loads((Path(folder) / "RUN/summary.json").read_text())["warnings"]
+                self.assertEqual(any("of fabric roce routing, headers and NICs count here" in text for text in warnings), expected)
+
     def test_detours_that_were_left_out_are_told(self):
         """A router's 8 hosts send to the next router's, over the one link between them: 8 MB at 400 Gb/s take 160 us or more, and by
         detours they need a quarter of it. On the larger network they aren't balanced unless asked for."""
