@@ -48,8 +48,8 @@ double bytes_at_start(const UnderWay& sends, double of_packet) {
 // other peers are there until they have rested for long: those of the last rounds. Something of the others
 // stays.
 double bytes_of_collectives(const UnderWay& sends, double ranks) {
-  constexpr double kOfMessage = 1600, kOfPacket = 120, kOfLatePacket = 37;
-  constexpr double kOfPair = 1500, kOfPacketOfPair = 37, kOfOldPair = 210, kRounds = 20;
+  constexpr double kOfMessage = 1600, kOfPacket = 90, kOfLatePacket = 30;
+  constexpr double kOfPair = 1500, kOfPacketOfPair = 30, kOfOldPair = 210, kRounds = 20;
   const double recent = std::min(sends.other_pairs, kRounds * ranks);
   const double share = sends.other_pairs > 0 ? recent / sends.other_pairs : 0;
   return sends.messages * kOfMessage + sends.packets * kOfPacket + sends.late_packets * kOfLatePacket +

@@ -60,6 +60,12 @@ class UnusualProcesses(unittest.TestCase):
             if expected.status != 0:
                 # When one rank ends so, mpirun may end the other before it has spoken.
                 done, expected = (one._replace(output=sorted(set(one.output))) for one in (done, expected))
+            if kind == "exit_in_handler":
+                # MPICH ends with 1 instead of the program's 7 where the signal came within a call of its own, traced or not.
+                possible = (7, 1) if mpi == "mpich" else (7,)
+                self.assertIn(expected.status, possible)
+                self.assertIn(done.status, possible)
+                done = done._replace(status=expected.status)
             self.assertEqual(done, expected, said)
             if partial:
                 imported, errors = run([WEFT, "import", "mpi", str(traces), "--partial", "-o", f"{name}/part.goal"], traced)
