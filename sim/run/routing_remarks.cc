@@ -27,8 +27,7 @@ void add_routing_remarks(const ModelRun& run, bool has_packets, std::vector<std:
   if (!has_packets && leaves_out_of_fabric(run.scenario)) {
     warnings.push_back(fmt::format(
         "of fabric {} routing, headers and NICs count here; flows share links fairly at once and lose "
-        "nothing, "
-        "as with an ideal congestion control: its own, its queue and recovery need --network packet",
+        "nothing, as with an ideal congestion control: its own, its queue and recovery need --network packet",
         run.scenario.fabric));
   }
   const std::string& reason = run.scenario.routing_reason;

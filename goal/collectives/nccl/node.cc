@@ -147,8 +147,7 @@ double nvlink_rate(std::uint32_t capability) {
 
 Node with_gpus(Node node, std::uint32_t gpus) {
   const std::uint64_t before = std::max(node.gpus, 1u);
-  if (node.in_pairs && before > 1 && gpus > 1)
-    node.nvlink_gbs *= static_cast<double>(gpus - 1) / (before - 1.0);
+  node.nvlink_gbs = node.nvlink_among_gbs(gpus);
   node.nics = static_cast<std::uint32_t>((std::uint64_t{node.nics} * gpus + before - 1) / before);
   node.gpus = gpus;
   return node;

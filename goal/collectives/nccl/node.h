@@ -59,6 +59,12 @@ struct Node {
   Correction correction;
   GpuCosts gpu;  // of its channels, in a run
 
+  // What a GPU's NVLinks carry among so many GPUs of its node, itself one of them: in pairs, links to the
+  // others carry nothing.
+  double nvlink_among_gbs(std::uint32_t taking_part) const {
+    if (!in_pairs || gpus < 2 || taking_part < 2) return nvlink_gbs;
+    return nvlink_gbs * ((taking_part - 1.0) / (gpus - 1.0));
+  }
   // A NIC is behind the PCIe slot of a GPU, whose rate it can't exceed.
   double nic_through_pcie_gbs() const { return pcie_gbs > 0 && pcie_gbs < nic_gbs ? pcie_gbs : nic_gbs; }
   // Messages may get less of a NIC than its rate.

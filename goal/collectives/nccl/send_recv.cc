@@ -15,11 +15,6 @@ constexpr double kChannelGbs = 14;              // of a NIC, what NCCL has one c
 
 std::uint32_t nics_of_gpu(const Node& node) { return (node.nics + node.gpus - 1) / std::max(node.gpus, 1u); }
 
-// The links of two GPUs of a node to each other are a part of all, where each has its own to each other one.
-double links_of_two_gbs(const Node& node) {
-  return node.in_pairs && node.gpus > 2 ? node.nvlink_gbs / (node.gpus - 1) : node.nvlink_gbs;
-}
-
 std::uint32_t channels_of(const Node& node, bool between_nodes) {
   const double link = nvlink_rate(node.compute_capability);
   double channels = 2;
@@ -27,7 +22,7 @@ std::uint32_t channels_of(const Node& node, bool between_nodes) {
     channels =
         std::max({2.0, double(nics_of_gpu(node)), std::ceil(node.nic_through_pcie_gbs() / kChannelGbs)});
   } else if (node.nvlink_gbs > 0) {
-    channels = std::max(2.0, 2 * std::floor(links_of_two_gbs(node) / link + 1e-6));
+    channels = std::max(2.0, 2 * std::floor(node.nvlink_among_gbs(2) / link + 1e-6));
   }
   return std::bit_ceil(static_cast<std::uint32_t>(std::min(channels, 32.0)));
 }
@@ -46,7 +41,7 @@ SendRecv send_recv(const Node& node, Version version, std::uint64_t bytes, bool 
   const Tables& t = tables(version);
   const int link = between_nodes ? 2 : node.nvlink_gbs > 0 ? 0 : 1;
   result.latency_us = t.base_us[ring][protocol] + t.link_us[link][ring][protocol];
-  const double inside = node.nvlink_gbs > 0 ? links_of_two_gbs(node) : node.pcie_gbs;
+  const double inside = node.nvlink_gbs > 0 ? node.nvlink_among_gbs(2) : node.pcie_gbs;
   result.gbs = between_nodes ? node.nic_for_messages_gbs() * nics_of_gpu(node) * node.message_share : inside;
   if (is_short) result.gbs /= 2;  // a flag for each word
   result.time_us = result.latency_us + static_cast<double>(bytes) / (1000 * result.gbs);

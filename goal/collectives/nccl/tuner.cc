@@ -87,9 +87,8 @@ bool Tuner::tunes(CollectiveKind kind) {
 // The fastest set of rings: inside a node of up to 12, between nodes as many as the NICs can feed.
 Rings Tuner::rings(std::uint32_t ranks) const {
   const bool between = ranks > node_.gpus;
-  double inside = node_.nvlink_gbs > 0 ? node_.nvlink_gbs : node_.pcie_gbs;
-  // Links to GPUs that don't take part carry nothing.
-  if (node_.in_pairs && ranks > 1 && ranks < node_.gpus) inside *= (ranks - 1.0) / (node_.gpus - 1.0);
+  const std::uint32_t in_node = std::min(ranks, node_.gpus);
+  const double inside = node_.nvlink_gbs > 0 ? node_.nvlink_among_gbs(in_node) : node_.pcie_gbs;
   const double nic = node_.nic_through_pcie_gbs();
   constexpr std::uint32_t kMostInside = 12, kMostFound = 16;
   Rings best;

@@ -261,8 +261,7 @@ std::vector<DeviceSpec> all_devices() {
        "h100",
        {kScaled, kFromMemory, kLaunch,
         "Large multiplications reach 0.65 of h100's share of peak in 16 bits, 0.59 in 8, as reported in 2024 "
-        "(620 and "
-        "990 TFLOP/s, from memory); later libraries are faster.",
+        "(620 and 990 TFLOP/s, from memory); later libraries are faster.",
         "Attention's shares of peak are a guess."}},
       {"tpu_v5p",
        "Google TPU v5p, 95 GB.",

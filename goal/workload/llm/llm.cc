@@ -226,8 +226,7 @@ std::vector<ParameterSpec> layout_parameters() {
        from_to("0", "1048576")},
       {"dp_shard", kInteger, "0",
        "Ranks of dp, with all of their cp, that divide weights (zero1: the optimizer's states) among them; "
-       "0: dp / "
-       "dp_replicate. Gradients are all-reduced between such groups (HSDP).",
+       "0: dp / dp_replicate. Gradients are all-reduced between such groups (HSDP).",
        from_to("0", "1048576")},
       {"dp_replicate", kInteger, "0",
        "Such groups, as torchtitan's data_parallel_replicate_degree and Megatron-LM's "
@@ -241,8 +240,7 @@ std::vector<ParameterSpec> layout_parameters() {
        from_to("0", "1048576")},
       {"node_ranks", kInteger, "auto",
        "Ranks of a node, for expert_nodes (neighbors in ep, of equal number) and sharding=hsdp; auto: the "
-       "topology's "
-       "nodes' (scale_up's node), else 8.",
+       "topology's nodes' (scale_up's node), else 8.",
        from_to("1", "1048576")},
       {"expert_pieces", kInteger, "4",
        "Parts of what a rank sends to a node, with expert_nodes: one is forwarded while the next one "
@@ -287,8 +285,7 @@ std::vector<ParameterSpec> parameters_of_llm() {
       {"sharding", kText, "zero1",
        "Data parallelism: none (gradients are all-reduced), zero1 (Megatron's distributed optimizer), zero2 "
        "(gradients are divided, too), fsdp (zero3), or hsdp: fsdp within a node (dp_shard; else node_ranks "
-       "says), "
-       "and gradients all-reduced between nodes.",
+       "says), and gradients all-reduced between nodes.",
        one_of({"none", "zero1", "zero2", "fsdp", "zero3", "hsdp"})},
       {"dp_overlap", kText, "all",
        "What of dp goes beside computation: all, gradients (weights are all there before the step begins), "

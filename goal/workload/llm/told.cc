@@ -16,8 +16,7 @@ std::string told_of_shards(const Parameters& parameters, const Training& trainin
   if (parameters.text("sharding") != "hsdp" || given) return "";
   return fmt::format(
       "weights are divided among the {} ranks of dp · cp in a node of {} ranks (node_ranks), in {} groups "
-      "that "
-      "have all of them; dp_shard says other",
+      "that have all of them; dp_shard says other",
       layout.size(Axis::kData), node_ranks(parameters), layout.replicas);
 }
 

@@ -16,6 +16,18 @@ using Key = std::tuple<std::int64_t, EntityId, std::uint32_t>;
 
 Key key_of(const Event& event) { return {event.time_ps, event.source, event.sequence}; }
 
+// Pops as many as the reference has, in its order and with the payload that belongs to each. Returns the time
+// of the last.
+std::int64_t pop_all(EventQueue& queue, const std::set<Key>& reference) {
+  Event event;
+  for (const Key& key : reference) {
+    REQUIRE(queue.pop(event));
+    REQUIRE(key_of(event) == key);
+    REQUIRE(event.payload == ~event.sequence);
+  }
+  return event.time_ps;
+}
+
 // Pushes and pops at random, with delays from `delay`, and compares every pop with the reference.
 template <typename Delay>
 void compare(int bucket_shift, std::uint64_t seed, int steps, Delay delay) {
@@ -103,12 +115,8 @@ TEST_CASE("a bucket of very many events, of sources that count from zero and fro
     queue.push(event);
     reference.insert(key_of(event));
   }
+  pop_all(queue, reference);
   Event event;
-  for (const Key& key : reference) {
-    REQUIRE(queue.pop(event));
-    REQUIRE(key_of(event) == key);
-    REQUIRE(event.payload == ~event.sequence);
-  }
   REQUIRE_FALSE(queue.pop(event));
 }
 
@@ -129,19 +137,14 @@ TEST_CASE("buckets that fill side by side, again and again") {
       if (--left[bucket] == 0) --buckets;
       const std::int64_t start = ((now >> 15) + 1 + (round % 2 == 0 ? bucket : last - bucket)) << 15;
       const Event event{.time_ps = start + static_cast<std::int64_t>(random.below(1 << 15)),
-                        .sequence = sequence++,
+                        .sequence = sequence,
                         .source = static_cast<EntityId>(random.below(4)),
                         .payload = ~sequence};
+      ++sequence;
       queue.push(event);
       reference.insert(key_of(event));
     }
-    Event event;
-    for (const Key& key : reference) {
-      REQUIRE(queue.pop(event));
-      REQUIRE(key_of(event) == key);
-      REQUIRE(event.payload == ~(event.sequence + 1));
-      now = event.time_ps;
-    }
+    now = pop_all(queue, reference);
     REQUIRE(queue.empty());
   }
 }
