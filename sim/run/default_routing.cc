@@ -29,14 +29,14 @@ std::uint32_t outer_switches(const topologies::Topology& topology) {
   return count;
 }
 
+// To balance detours takes minutes here.
+bool balances_for_long(const routing::Policy& policy, const topologies::Topology& topology) {
+  constexpr std::uint32_t kMost = 2500;  // switches: Frontier has 2,368, and takes a minute where all send
+  return policy.fluid == routing::FluidPaths::kBalanced && outer_switches(topology) > kMost;
+}
+
 // Throws InputError that says why not.
-void check_size(const routing::Policy& policy, const topologies::Topology& topology, bool balances) {
-  constexpr std::uint32_t kMostBalanced =
-      2500;  // switches: Frontier has 2,368, and takes a minute where all send
-  if (balances && policy.fluid == routing::FluidPaths::kBalanced &&
-      outer_switches(topology) > kMostBalanced) {
-    throw InputError(std::string(kDetoursLeftOut));
-  }
+void check_size(const routing::Policy& policy, const topologies::Topology& topology) {
   constexpr std::uint32_t kMostNamed = 500;  // switches; 8 ways of two of them take up to 0.3 ms
   if (policy.info.name == "k_shortest" && topology.switches() > kMostNamed) {
     throw InputError(
@@ -73,15 +73,20 @@ DefaultRouting wanted_routing(std::string_view family, std::string_view fabric, 
 DefaultRouting default_routing(std::string_view family, std::string_view fabric,
                                const topologies::Topology& topology, const routing::RoutingTable& table,
                                std::uint64_t seed, bool balances) {
-  std::string why_not;
+  std::string why_not, detours_left_out;
   std::array candidates{wanted_routing(family, fabric, !balances), wanted_routing(family, "", !balances)};
   for (DefaultRouting& wanted : candidates) {
     const routing::Policy& policy = find_module(routing::policies(), wanted.policy, "routing policy");
     try {
-      check_size(policy, topology, balances);
+      if (balances && balances_for_long(policy, topology)) {
+        detours_left_out = policy.info.name;
+        throw InputError("without packets it takes minutes on more than 2,500 switches, unless asked for");
+      }
+      check_size(policy, topology);
       const Parameters parameters(policy.info, wanted.policy);
       (void)routing::paths_of(policy, {parameters, topology, table, seed});
       if (!why_not.empty()) wanted.reason += ", as " + why_not;
+      wanted.detours_left_out = detours_left_out;
       return wanted;
     } catch (const InputError& error) {
       if (why_not.empty()) {
@@ -89,7 +94,7 @@ DefaultRouting default_routing(std::string_view family, std::string_view fabric,
       }
     }
   }
-  return {with_all_parameters(routing::policies().front().info, {}), why_not};
+  return {with_all_parameters(routing::policies().front().info, {}), why_not, detours_left_out};
 }
 
 }  // namespace weft::sim

@@ -15,11 +15,9 @@ namespace weft::sim {
 struct DefaultRouting {
   ModuleChoice policy;  // with all parameters
   std::string reason;   // "recommended for torus", or why what is recommended can't be had
+  // Name of the policy with detours that was left out for the time it takes to balance them, or "".
+  std::string detours_left_out = {};
 };
-
-// Part of the reason where detours were left out for the time it takes to balance them.
-inline constexpr std::string_view kDetoursLeftOut =
-    "without packets it takes minutes on more than 2,500 switches, unless asked for";
 
 // "recommended for torus"; for families of which nobody recommends anything: that.
 std::string routing_reason(std::string_view family);

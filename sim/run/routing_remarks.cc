@@ -10,7 +10,6 @@
 #include "sim/fabrics/fabrics.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/routing/run_remarks.h"
-#include "sim/run/default_routing.h"
 
 namespace weft::sim {
 
@@ -30,12 +29,11 @@ void add_routing_remarks(const ModelRun& run, bool has_packets, std::vector<std:
         "nothing, as with an ideal congestion control: its own, its queue and recovery need --network packet",
         run.scenario.fabric));
   }
-  const std::string& reason = run.scenario.routing_reason;
-  if (const std::size_t end = reason.find(' '); reason.find(kDetoursLeftOut) != std::string::npos) {
+  if (const std::string& policy = run.scenario.detours_left_out; !policy.empty()) {
     warnings.push_back(fmt::format(
         "messages take shortest ways alone, where {0} has detours: on links between switches that are full a "
         "run takes several times as long; routing {0} asks for them",
-        reason.substr(0, end)));
+        policy));
   }
   const routing::Policy& policy = find_module(routing::policies(), run.scenario.routing, "routing policy");
   const Parameters parameters(policy.info, run.scenario.routing);

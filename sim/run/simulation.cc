@@ -211,6 +211,7 @@ void Simulation::settle_routing() {
       default_routing(family, scenario_.fabric, *topology_, *table_, scenario_.seed, !model_.has_packets);
   scenario_.routing = best.policy;
   scenario_.routing_reason = best.reason;
+  scenario_.detours_left_out = best.detours_left_out;
 }
 
 // Ranks of generated traffic: as many as given, or one on each place that is left.

@@ -23,7 +23,10 @@ struct Findings {
   std::string fabric_reason;
   std::vector<std::string> fabric_changes;
   std::string routing_reason;  // why this routing policy, where none was chosen: "recommended for torus"
-  std::string queue_choice;    // why this queue discipline, where none was chosen: "made for nscc"
+  // The detouring policy that this network would have, but for the time it takes to balance its ways; else
+  // "".
+  std::string detours_left_out;
+  std::string queue_choice;  // why this queue discipline, where none was chosen: "made for nscc"
   // Why these virtual channels, where the queue's parameters left that open: then packets can't wait for each
   // other in a circle. Filled by whoever knows the network.
   std::string queue_reason;

@@ -108,6 +108,21 @@ class Topo(unittest.TestCase):
         self.assertTrue(info.startswith(self.out("topo", "gen", "slim_fly:q=5")), info)
         self.assertIn("routing, if none is given: ugal", info)
 
+    def test_info_tells_the_defaults_of_simulations(self):
+        for topology in ("fat_tree:k=4", "dragonfly:p=1", "torus:dims=3x3", "scale_up:of=[rail_optimized:units=2],accelerators=8",
+                         "jellyfish:n=8,r=3", "single_switch:hosts=4"):
+            with self.subTest(topology=topology):
+                info = json.loads(self.out("topo", "info", topology, "--json"))
+                self.weft("sim", "--traffic", "permutation:size=1KB", "--topology", topology, "-o", "run")
+                ran = json.loads((self.folder / "run" / "summary.json").read_text())
+                self.assertEqual((info["fabric"], info["routing"]), (ran["fabric"], ran["routing"].split(":")[0]))
+                told = self.out("topo", "info", topology)
+                self.assertIn(f"\nrouting, if none is given: {info['routing']}, ", told)
+                self.assertIn(f"\nfabric, if none is given: {info['fabric']}, ", told)
+                described = self.out("describe", topology.split(":")[0])
+                if not topology.startswith("scale_up"):
+                    self.assertIn(f"  Routing, if none is given: {info['routing']}, of fabric {info['fabric']}", described)
+
     def test_gen_writes_what_export_writes(self):
         for ending, form in [("graphml", "graphml"), ("xml", "graphml"), ("dot", "dot"), ("gv", "dot"), ("edges", "edges"),
                              ("csv", "edges"), ("json", "json"), ("topo", "topo")]:

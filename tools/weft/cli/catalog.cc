@@ -9,6 +9,7 @@
 #include "goal/workload/compute/device.h"
 #include "sim/fabrics/machine_hosts.h"
 #include "sim/placement/policies/policies.h"
+#include "sim/run/default_routing.h"
 #include "sim/run/simulation.h"
 #include "sim/run/sinks.h"
 #include "sim/units/capabilities.h"
@@ -84,8 +85,11 @@ void add_details(const sim::RegisteredTopology& topology, Listed& all) {
     const std::string around = topologies::is_routed_as_inner(topology.info.name)
                                    ? ", or with `of` what that network has, and its fabric"
                                    : "";
-    all.details += fmt::format("\n  Routing, if none is given: {}{}.\n", topology.routing, around);
-    all.in_short = fmt::format("routing {}", topology.routing);
+    const std::string policy = sim::wanted_routing(topology.info.name, topology.fabric).policy.name;
+    all.details +=
+        fmt::format("\n  Routing, if none is given: {}, of fabric {}{}{}.\n", policy, topology.fabric,
+                    policy == topology.routing ? "" : "; without a fabric " + topology.routing, around);
+    all.in_short = fmt::format("routing {}", policy);
   }
   if (const fabrics::HostCosts* const costs = fabrics::host_costs(topology.info.name)) {
     all.details += fmt::format(

@@ -13,6 +13,8 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/fabrics/fabrics.h"
+#include "sim/run/default_routing.h"
 #include "tools/weft/cli/standard_output.h"
 #include "tools/weft/topo/topo_commands.h"
 #include "topologies/composed.h"
@@ -135,6 +137,27 @@ nlohmann::json topology_json(const Topology& topology) {
   return json;
 }
 
+// What simulations have on it where neither is chosen. Which network of the family it is can change the
+// routing once more; runs tell that.
+struct Defaults {
+  fabrics::DefaultFabric fabric;
+  sim::DefaultRouting routing;
+  topologies::RecommendedRouting recommended;  // for the family, whatever the fabric
+
+  explicit Defaults(const std::string& family)
+      : fabric(fabrics::default_fabric(family, topologies::recommended_routing(family).policy)),
+        routing(sim::wanted_routing(family, fabric.name)),
+        recommended(topologies::recommended_routing(family)) {}
+
+  std::string text() const {
+    const std::string source = *recommended.source == 0 ? "" : fmt::format(", by {}", recommended.source);
+    std::string told = fmt::format("fabric, if none is given: {}, {}\nrouting, if none is given: {}, {}",
+                                   fabric.name, fabric.reason, routing.policy.name, routing.reason);
+    const bool same = routing.policy.name == recommended.policy;
+    return told + (same ? source : fmt::format("; without a fabric {}{}", recommended.policy, source)) + "\n";
+  }
+};
+
 }  // namespace
 
 std::string topology_text(const Topology& topology) {
@@ -177,18 +200,15 @@ void add_topo_info(Command& parent) {
   command.footer("Examples:\n  weft topo info slim_fly:q=5\n  weft topo info dragonfly --endpoints 1024");
   command.callback([argument, as_json] {
     const Topology topology = argument->build();
-    const topologies::RecommendedRouting best =
-        topologies::recommended_routing(topologies::routed_family(argument->choice()));
+    const Defaults defaults(topologies::routed_family(argument->choice()));
     if (*as_json) {
       nlohmann::json json = topology_json(topology);
-      json["routing"] = best.policy;
+      json["fabric"] = defaults.fabric.name;
+      json["routing"] = defaults.routing.policy.name;
       fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
       return;
     }
-    std::string text = topology_text(topology);
-    text += fmt::format("routing, if none is given: {}{}{}\n", best.policy, *best.source == 0 ? "" : ", by ",
-                        best.source);
-    print_text(text);
+    print_text(topology_text(topology) + defaults.text());
   });
 }
 
