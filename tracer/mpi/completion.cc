@@ -6,6 +6,13 @@ namespace weft::trace {
 
 namespace {
 
+// As many handles as there are to look at.
+struct Handles {
+  int size;
+  const MPI_Request* data;
+  MPI_Request operator[](int i) const { return data[i]; }
+};
+
 // The handles as they were before the call, which sets those of finished requests to null.
 class Before {
  public:
@@ -13,14 +20,16 @@ class Before {
       : size_(call.traced() ? readable(n, requests) : 0), handles_(size_) {
     for (int i = 0; i < size_; ++i) handles_[i] = requests[i];
   }
-  // How many there are to look at.
-  int size() const { return size_; }
-  MPI_Request operator[](int i) { return handles_[i]; }
+  // What record_all and the like are given.
+  Handles handles() { return {size_, handles_.data()}; }
 
  private:
   int size_;
   Scratch<MPI_Request> handles_;
 };
+
+// Untimed polls look at so many requests at most.
+constexpr unsigned kFew = 32;
 
 // The statuses of an array of requests, whether or not the program wants them.
 class Statuses {
@@ -127,9 +136,9 @@ void record_one(const Call& call, MPI_Request before, const MPI_Request* place, 
   completed.write(flag, 1);
 }
 
-void record_all(const Call& call, Before& before, const MPI_Request* requests, bool flag,
+void record_all(const Call& call, const Handles& before, const MPI_Request* requests, bool flag,
                 const MPI_Status* statuses) {
-  const int n = before.size();
+  const int n = before.size;
   Record record(call);
   Completed completed(record, n);
   for (int i = 0; flag && i < n; ++i) completed.add(before[i], &requests[i], statuses[i]);
@@ -137,18 +146,18 @@ void record_all(const Call& call, Before& before, const MPI_Request* requests, b
 }
 
 // `index` is MPI_UNDEFINED where no request was active.
-void record_any(const Call& call, Before& before, const MPI_Request* requests, bool flag, int index,
+void record_any(const Call& call, const Handles& before, const MPI_Request* requests, bool flag, int index,
                 const MPI_Status& status) {
-  const int n = before.size();
+  const int n = before.size;
   Record record(call);
   Completed completed(record, 1);
   if (flag && index >= 0 && index < n) completed.add(before[index], &requests[index], status);
   completed.write(flag, n);
 }
 
-void record_some(const Call& call, Before& before, const MPI_Request* requests, int done, const int* indices,
+void record_some(const Call& call, const Handles& before, const MPI_Request* requests, int done, const int* indices,
                  const MPI_Status* statuses) {
-  const int n = before.size();
+  const int n = before.size;
   Record record(call);
   Completed completed(record, n);
   if (done > n || (record.failed() && call.error() != MPI_ERR_IN_STATUS)) done = 0;  // not set by the call
@@ -157,6 +166,176 @@ void record_some(const Call& call, Before& before, const MPI_Request* requests, 
   completed.write(done != 0, n);
 }
 
+void record_status(const Call& call, MPI_Request request, bool flag) {
+  Record record(call);
+  if (!record.failed() && !flag) return record.poll(nullptr, 0, 0, 1);
+  const Request* entry = record.requests().find(bits(request), nullptr);
+  if (!record.begin()) return;
+  record.out().byte(1);
+  record.out().number(1);
+  record.reference(entry == nullptr || !entry->active ? kUnknownRequest : entry->number);
+}
+
+// The ends of untimed polls that found something, or failed.
+
+[[gnu::noinline, gnu::cold]] int found_one(Function function, int error, MPI_Request before,
+                                           const MPI_Request* place, const int* flag,
+                                           const MPI_Status& status) {
+  const Call call(function, kPollsOfRequests, error);
+  record_one(call, before, place, behind(flag) != 0, status);
+  return error;
+}
+
+[[gnu::noinline, gnu::cold]] int found_any(int error, const Handles& before, const MPI_Request* requests,
+                                           const int* flag, const int* index, const MPI_Status& status) {
+  const Call call(Function::kTestany, kPollsOfRequests, error);
+  record_any(call, before, requests, behind(flag) != 0, behind(index), status);
+  return error;
+}
+
+[[gnu::noinline, gnu::cold]] int found_all(int error, const Handles& before, const MPI_Request* requests,
+                                           const int* flag, const MPI_Status* statuses) {
+  const Call call(Function::kTestall, kPollsOfRequests, error);
+  record_all(call, before, requests, behind(flag) != 0, statuses);
+  return error;
+}
+
+[[gnu::noinline, gnu::cold]] int found_some(int error, const Handles& before, const MPI_Request* requests,
+                                            const int* done, const int* indices, const MPI_Status* statuses) {
+  const Call call(Function::kTestsome, kPollsOfRequests, error);
+  record_some(call, before, requests, behind(done), indices, statuses);
+  return error;
+}
+
+[[gnu::noinline, gnu::cold]] int found_status(int error, MPI_Request request, const int* flag) {
+  const Call call(Function::kRequest_get_status, kPollsOfRequests, error);
+  record_status(call, request, behind(flag) != 0);
+  return error;
+}
+
+// The handles before an untimed poll of a few requests.
+class FewBefore {
+ public:
+  FewBefore(int n, const MPI_Request* requests) : size_(n) {
+    for (int i = 0; i < n; ++i) handles_[i] = requests[i];
+  }
+  Handles handles() const { return {size_, handles_}; }
+
+ private:
+  int size_;
+  MPI_Request handles_[kFew];
+};
+inline bool are_few(int n, const MPI_Request* requests) {
+  return static_cast<unsigned>(n) <= kFew && requests != nullptr;
+}
+
+// With one request, as programs mostly have it, nothing but its handle is to be remembered.
+struct OneBefore {
+  MPI_Request handle;
+  MPI_Request* place;
+  int *flag, *index;
+  MPI_Status* status;
+};
+
+[[gnu::always_inline]] inline int untimed_testany(MPI_Request* request, int* index, int* flag,
+                                                  MPI_Status* wanted) {
+  MPI_Status own, *status = wanted == MPI_STATUS_IGNORE ? &own : wanted;
+  OneBefore before{*request, request, flag, index, status};
+  keep_in_memory(before);
+  const int error = real.PMPI_Testany(1, request, index, flag, status);
+  if (in_vain(error, before.flag)) return MPI_SUCCESS;
+  return found_any(error, {1, &before.handle}, before.place, before.flag, before.index, *before.status);
+}
+
+[[gnu::noinline]] int untimed_testany(int n, MPI_Request* requests, int* index, int* flag, MPI_Status* wanted) {
+  const FewBefore before(n, requests);
+  Status status(wanted);
+  const int error = real.PMPI_Testany(n, requests, index, flag, status.get());
+  if (in_vain(error, flag)) return MPI_SUCCESS;
+  return found_any(error, before.handles(), requests, flag, index, *status);
+}
+
+[[gnu::noinline]] int untimed_testall(int n, MPI_Request* requests, int* flag, MPI_Status* wanted) {
+  const FewBefore before(n, requests);
+  MPI_Status own[kFew];
+  MPI_Status* statuses = wanted == MPI_STATUSES_IGNORE ? own : wanted;
+  const int error = real.PMPI_Testall(n, requests, flag, statuses);
+  if (in_vain(error, flag)) return MPI_SUCCESS;
+  return found_all(error, before.handles(), requests, flag, statuses);
+}
+
+[[gnu::noinline]] int untimed_testsome(int n, MPI_Request* requests, int* done, int* indices,
+                                       MPI_Status* wanted) {
+  const FewBefore before(n, requests);
+  MPI_Status own[kFew];
+  MPI_Status* statuses = wanted == MPI_STATUSES_IGNORE ? own : wanted;
+  const int error = real.PMPI_Testsome(n, requests, done, indices, statuses);
+  if (in_vain(error, done)) return MPI_SUCCESS;
+  return found_some(error, before.handles(), requests, done, indices, statuses);
+}
+
+// The others. `caller` is whom the wrapper returns to.
+
+[[gnu::noinline]] int timed_test(MPI_Request* request, int* flag, MPI_Status* wanted,
+const void* caller) {
+  Call call(Function::kTest, about_requests(1), kPollsOfRequests, caller);
+  if (!call.traced()) return real.PMPI_Test(request, flag, wanted);
+  const MPI_Request before = behind(request, request_null());
+  Status status(wanted);
+  call.left(real.PMPI_Test(request, flag, status.get()));
+  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
+  record_one(call, before, request, behind(flag) != 0, *status);
+  return call.error();
+}
+
+[[gnu::noinline]] int timed_testall(int n, MPI_Request requests[], int* flag, MPI_Status wanted[],
+const void* caller) {
+  Call call(Function::kTestall, about_requests(n), kPollsOfRequests, caller);
+  Before before(call, n, requests);
+  Statuses statuses(call, n, wanted);
+  const int error = real.PMPI_Testall(n, requests, flag, statuses.get());
+  if (!call.traced()) return error;
+  call.left(error);
+  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
+  record_all(call, before.handles(), requests, behind(flag) != 0, statuses.get());
+  return error;
+}
+
+[[gnu::noinline]] int timed_testany(int n, MPI_Request requests[], int* index, int* flag, MPI_Status* wanted,
+const void* caller) {
+  Call call(Function::kTestany, about_requests(n), kPollsOfRequests, caller);
+  if (!call.traced()) return real.PMPI_Testany(n, requests, index, flag, wanted);
+  Before before(call, n, requests);
+  Status status(wanted);
+  call.left(real.PMPI_Testany(n, requests, index, flag, status.get()));
+  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
+  record_any(call, before.handles(), requests, behind(flag) != 0, behind(index), *status);
+  return call.error();
+}
+
+[[gnu::noinline]] int timed_testsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status wanted[],
+const void* caller) {
+  Call call(Function::kTestsome, about_requests(n), kPollsOfRequests, caller);
+  Before before(call, n, requests);
+  Statuses statuses(call, n, wanted);
+  const int error = real.PMPI_Testsome(n, requests, done, indices, statuses.get());
+  if (!call.traced()) return error;
+  call.left(error);
+  if (call.counts_only(behind(done))) return MPI_SUCCESS;
+  record_some(call, before.handles(), requests, behind(done), indices, statuses.get());
+  return error;
+}
+
+[[gnu::noinline]] int timed_request_get_status(MPI_Request request, int* flag, MPI_Status* wanted,
+const void* caller) {
+  Call call(Function::kRequest_get_status, about_requests(1), kPollsOfRequests, caller);
+  const int error = real.PMPI_Request_get_status(request, flag, wanted);
+  if (!call.traced()) return error;
+  call.left(error);
+  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
+  record_status(call, request, behind(flag) != 0);
+  return error;
+}
 }  // namespace
 
 int wait(MPI_Request* request, MPI_Status* wanted) {
@@ -170,14 +349,14 @@ int wait(MPI_Request* request, MPI_Status* wanted) {
 }
 
 int test(MPI_Request* request, int* flag, MPI_Status* wanted) {
-  Call call(Function::kTest, about_requests(1), kPollsOfRequests);
-  if (!call.traced()) return real.PMPI_Test(request, flag, wanted);
-  const MPI_Request before = behind(request, request_null());
-  Status status(wanted);
-  call.left(real.PMPI_Test(request, flag, status.get()));
-  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
-  record_one(call, before, request, behind(flag) != 0, *status);
-  return call.error();
+  if (request == nullptr || !begin_untimed(kPollsOfRequests))
+    return timed_test(request, flag, wanted, __builtin_return_address(0));
+  MPI_Status own, *status = wanted == MPI_STATUS_IGNORE ? &own : wanted;
+  OneBefore before{*request, request, flag, nullptr, status};
+  keep_in_memory(before);
+  const int error = real.PMPI_Test(request, flag, status);
+  if (in_vain(error, before.flag)) return MPI_SUCCESS;
+  return found_one(Function::kTest, error, before.handle, before.place, before.flag, *before.status);
 }
 
 int waitall(int n, MPI_Request requests[], MPI_Status wanted[]) {
@@ -187,20 +366,14 @@ int waitall(int n, MPI_Request requests[], MPI_Status wanted[]) {
   const int error = real.PMPI_Waitall(n, requests, statuses.get());
   if (!call.traced()) return error;
   call.left(error);
-  record_all(call, before, requests, true, statuses.get());
+  record_all(call, before.handles(), requests, true, statuses.get());
   return error;
 }
 
 int testall(int n, MPI_Request requests[], int* flag, MPI_Status wanted[]) {
-  Call call(Function::kTestall, about_requests(n), kPollsOfRequests);
-  Before before(call, n, requests);
-  Statuses statuses(call, n, wanted);
-  const int error = real.PMPI_Testall(n, requests, flag, statuses.get());
-  if (!call.traced()) return error;
-  call.left(error);
-  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
-  record_all(call, before, requests, behind(flag) != 0, statuses.get());
-  return error;
+  if (are_few(n, requests) && begin_untimed(kPollsOfRequests))
+    return untimed_testall(n, requests, flag, wanted);
+  return timed_testall(n, requests, flag, wanted, __builtin_return_address(0));
 }
 
 int waitany(int n, MPI_Request requests[], int* index, MPI_Status* wanted) {
@@ -209,19 +382,16 @@ int waitany(int n, MPI_Request requests[], int* index, MPI_Status* wanted) {
   Before before(call, n, requests);
   Status status(wanted);
   call.left(real.PMPI_Waitany(n, requests, index, status.get()));
-  record_any(call, before, requests, true, behind(index), *status);
+  record_any(call, before.handles(), requests, true, behind(index), *status);
   return call.error();
 }
 
 int testany(int n, MPI_Request requests[], int* index, int* flag, MPI_Status* wanted) {
-  Call call(Function::kTestany, about_requests(n), kPollsOfRequests);
-  if (!call.traced()) return real.PMPI_Testany(n, requests, index, flag, wanted);
-  Before before(call, n, requests);
-  Status status(wanted);
-  call.left(real.PMPI_Testany(n, requests, index, flag, status.get()));
-  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
-  record_any(call, before, requests, behind(flag) != 0, behind(index), *status);
-  return call.error();
+  if (are_few(n, requests) && begin_untimed(kPollsOfRequests)) {
+    if (n == 1) return untimed_testany(requests, index, flag, wanted);
+    return untimed_testany(n, requests, index, flag, wanted);
+  }
+  return timed_testany(n, requests, index, flag, wanted, __builtin_return_address(0));
 }
 
 int waitsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status wanted[]) {
@@ -231,20 +401,14 @@ int waitsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status
   const int error = real.PMPI_Waitsome(n, requests, done, indices, statuses.get());
   if (!call.traced()) return error;
   call.left(error);
-  record_some(call, before, requests, behind(done), indices, statuses.get());
+  record_some(call, before.handles(), requests, behind(done), indices, statuses.get());
   return error;
 }
 
 int testsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status wanted[]) {
-  Call call(Function::kTestsome, about_requests(n), kPollsOfRequests);
-  Before before(call, n, requests);
-  Statuses statuses(call, n, wanted);
-  const int error = real.PMPI_Testsome(n, requests, done, indices, statuses.get());
-  if (!call.traced()) return error;
-  call.left(error);
-  if (call.counts_only(behind(done))) return MPI_SUCCESS;
-  record_some(call, before, requests, behind(done), indices, statuses.get());
-  return error;
+  if (are_few(n, requests) && begin_untimed(kPollsOfRequests))
+    return untimed_testsome(n, requests, done, indices, wanted);
+  return timed_testsome(n, requests, done, indices, wanted, __builtin_return_address(0));
 }
 
 namespace {
@@ -309,22 +473,13 @@ int cancel(MPI_Request* request) {
 }
 
 int request_get_status(MPI_Request request, int* flag, MPI_Status* wanted) {
-  Call call(Function::kRequest_get_status, about_requests(1), kPollsOfRequests);
+  if (!begin_untimed(kPollsOfRequests))
+    return timed_request_get_status(request, flag, wanted, __builtin_return_address(0));
+  OneBefore before{.handle = request, .flag = flag};
+  keep_in_memory(before);
   const int error = real.PMPI_Request_get_status(request, flag, wanted);
-  if (!call.traced()) return error;
-  call.left(error);
-  if (call.counts_only(behind(flag))) return MPI_SUCCESS;
-  Record record(call);
-  if (!record.failed() && behind(flag) == 0) {
-    record.poll(nullptr, 0, 0, 1);
-    return error;
-  }
-  const Request* entry = record.requests().find(bits(request), nullptr);
-  if (!record.begin()) return error;
-  record.out().byte(1);
-  record.out().number(1);
-  record.reference(entry == nullptr || !entry->active ? kUnknownRequest : entry->number);
-  return error;
+  if (in_vain(error, before.flag)) return MPI_SUCCESS;
+  return found_status(error, before.handle, before.flag);
 }
 
 }  // namespace weft::trace

@@ -23,7 +23,7 @@ struct Real {
 #include "tracer/mpi/function_table.inc"
 #undef X
 };
-extern Real real;
+extern Real real __attribute__((visibility("hidden")));
 
 // Fills `real` from the library behind this dlopen handle; false if one of the decoded functions is missing.
 bool find_real_functions(void* mpi);

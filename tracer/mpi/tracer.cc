@@ -17,12 +17,11 @@
 
 namespace weft::trace {
 
-constinit thread_local int call_depth = 0;
+constinit thread_local Here here;
 constinit thread_local std::uint64_t called_back_ns = 0;
 UntimedPolls untimed_polls;
 constinit thread_local NowIn* now_in = nullptr;
 constinit thread_local CoreTime core_time;
-constinit thread_local bool at_work = false;
 
 namespace {
 
@@ -77,6 +76,7 @@ void tell(const char* what) {
 void fail(const char* what) {
   tell(what);
   __atomic_store_n(&state.recording, false, __ATOMIC_RELAXED);
+  untimed_polls.stop();
   (void)state.writer.finish(End::kStopped);  // one message is enough
 }
 
@@ -251,7 +251,7 @@ void thread_ends(void* number) {
 
 // What the first thread did since its last call, where it ends the process between two.
 void put_exit() {
-  if (thread_number != 0 || call_depth > 0) return;
+  if (thread_number != 0 || here.call_depth > 0) return;
   if (!state.writer.reserve(2 * kRecordBytes)) return;
   const std::uint64_t at_ns = now_ns();
   put_off_core(core_time.enter(at_ns), {});
@@ -352,7 +352,10 @@ void open_trace(const Call& call, MPI_Group world) {
   tell_clocks(ClockMoment::kBegin, &put_fact, nullptr);
   commit();
   // A forked child has the same mapping, and must not write there.
-  pthread_atfork(nullptr, nullptr, [] { state.recording = false; });
+  pthread_atfork(nullptr, nullptr, [] {
+    state.recording = false;
+    untimed_polls.stop();
+  });
   __atomic_store_n(&state.recording, true, __ATOMIC_RELEASE);
   record_plain(call);
   state.at_init = usage_now("");
@@ -429,7 +432,7 @@ void flush() {
 
 void region(bool begin, const char* name) {
   // Not from inside of MPI, where this thread may hold the lock.
-  if (!is_recording() || call_depth > 0 || name == nullptr) return;
+  if (!is_recording() || here.call_depth > 0 || name == nullptr) return;
   const std::uint64_t at_ns = now_ns();
   const Locked locked(state.locking, state.mutex);
   if (state.recording) {
@@ -467,7 +470,7 @@ void stop(End reason) {
 // A program that ends without MPI_Finalize. A forked child must leave the parent's file alone; and a signal
 // handler that calls exit() may have interrupted a record, of this thread or of one that has the lock.
 static void stop_at_exit(int, void*) {
-  if (!state.recording || at_work || getpid() != state.process) return;
+  if (!state.recording || here.at_work || getpid() != state.process) return;
   if (state.locking) {
     if (pthread_mutex_trylock(&state.mutex) != 0) return;
     pthread_mutex_unlock(&state.mutex);
@@ -486,7 +489,7 @@ __attribute__((destructor)) static void stop_behind_destructors() {
 About about_undecoded(int i) {
   const std::uint32_t* number = &state.counters[i].number_plus_1;
   // A call inside another one is not the program's, and may come from under the lock.
-  if (is_recording() && call_depth == 0 && !at_work && __atomic_load_n(number, __ATOMIC_RELAXED) == 0) {
+  if (is_recording() && here.call_depth == 0 && !here.at_work && __atomic_load_n(number, __ATOMIC_RELAXED) == 0) {
     const Locked locked(state.locking, state.mutex);
     if (state.recording) {
       name_number_locked(i);
@@ -523,7 +526,10 @@ bool Record::begin(std::size_t bytes) {
 
 void Record::poll(const Comm* comm, int peer, int tag, int given) {
   if (!state.recording) return;
-  if (call_.untimed()) return untimed_polls.count();
+  if (call_.untimed()) {
+    if (untimed_polls.count()) return;
+    call_.time_now(state.last_leave_ns);
+  }
   PendingPolls poll{};
   poll.function = static_cast<std::uint32_t>(call_.function());
   poll.thread = this_thread();
@@ -538,9 +544,8 @@ void Record::poll(const Comm* comm, int peer, int tag, int given) {
   if (pending.calls > 0 && ran && same_polls(pending, poll) &&
       call_.enter_ns() - pending.leave_ns <= untimed_polls.longest_ns(kMaxPollGapNs)) {
     const std::uint64_t period_ns = call_.leave_ns() - pending.leave_ns;
-    untimed_polls.follows(state.locking ? kNoPolls : call_.polls(), &call_depth, period_ns, inside_ns,
-                          pending);
-    untimed_polls.join(pending, call_.enter_ns(), true);
+    untimed_polls.follows(state.locking ? kNoPolls : call_.polls(), period_ns, inside_ns, pending,
+                          call_.enter_ns());
   } else {
     put_polls(call_.enter_ns());
     if (!ran && state.writer.reserve(kRecordBytes)) put_off_core(call_);

@@ -25,11 +25,9 @@ namespace weft::trace {
 
 static_assert(MPI_ANY_TAG == kAnyTag);
 
-// MPI calls the library makes while it serves one are not the program's. What the program calls from
-// functions that the library calls back is.
-extern constinit thread_local int call_depth __attribute__((tls_model("initial-exec")));
-// When the last of those was left: the call around it counts from there on, as what the program did before it
-// was its own. So records stand in the order of their times.
+// When the program's last call from a function that the library calls back was left: the call around it
+// counts from there on, as what the program did before it was its own. So records stand in the order of their
+// times.
 extern constinit thread_local std::uint64_t called_back_ns __attribute__((tls_model("initial-exec")));
 
 // Where this thread says which call it is in; null before its first traced call.
@@ -66,23 +64,33 @@ inline About about_requests(int n) { return {.count = n < 0 ? 0 : static_cast<st
 // beside it.
 class Call {
  public:
-  // Inlined: it asks who has called the wrapper. `polls`: of a test or probe, of which kind it is.
+  // `polls`: of a test or probe, of which kind it is. `caller`: whom the wrapper returns to.
   [[gnu::always_inline]] explicit Call(Function function, const About& about = {},
-                                       std::uint64_t polls = kNoPolls)
+                                       std::uint64_t polls = kNoPolls,
+                                       const void* caller = __builtin_return_address(0))
       : function_(function),
         polls_(polls),
-        outer_(call_depth++),
-        outermost_(outer_ == 0 || is_programs(__builtin_return_address(0))),
-        traced_(outermost_ && !at_work && is_recording()) {
+        outer_(here.call_depth++),
+        outermost_(outer_ == 0 || is_programs(caller)),
+        traced_(outermost_ && !here.at_work && is_recording()) {
     if (!outermost_) return;
-    untimed_ = polls != kNoPolls && traced_ && outer_ == 0 && untimed_polls.begin(polls, &call_depth);
+    untimed_ = polls != kNoPolls && traced_ && outer_ == 0 && untimed_polls.go_on(polls);
     if (untimed_) return;
     if (outer_ > 0) around_ = now_in != nullptr ? *now_in : NowIn{};
     enter_ns_ = now_ns();
     if (traced_) enter(about);
   }
+  // Of an untimed poll that was not in vain (below).
+  Call(Function function, std::uint64_t polls, int error)
+      : function_(function),
+        polls_(polls),
+        untimed_(true),
+        outer_(0),
+        outermost_(true),
+        traced_(true),
+        error_(error) {}
   ~Call() {
-    --call_depth;
+    --here.call_depth;
     if (!outermost_) return;
     if (traced_ && !untimed_) __atomic_store_n(&now_in->enter_ns, std::uint64_t{0}, __ATOMIC_RELEASE);
     if (outer_ > 0) called_back();
@@ -111,11 +119,11 @@ class Call {
   // Such a one was in vain: then nothing more is to be done.
   bool counts_only(int flag) const {
     if (!untimed_ || flag != 0 || error_ != MPI_SUCCESS) return false;
-    untimed_polls.count();
-    return true;
+    return untimed_polls.count();
   }
   // It was not in vain: it takes the time that others did, since the last timed one was left.
   void time_now(std::uint64_t since_ns) const {
+    errno_left_ = errno;
     leave_ns_ = now_ns();
     enter_ns_ = leave_ns_ - untimed_polls.inside_ns();
     if (enter_ns_ < since_ns) enter_ns_ = since_ns;
@@ -163,12 +171,31 @@ class Call {
   int outer_;  // calls around it
   bool outermost_, traced_;
   static constexpr int kNotLeft = -1;  // no error's number
-  int error_ = 0, errno_left_ = kNotLeft;
+  int error_ = 0;
+  mutable int errno_left_ = kNotLeft;
   mutable std::uint64_t enter_ns_ = 0, leave_ns_ = 0;
   std::uint64_t thread_begins_ns_ = 0;
   OffCore off_before_, off_inside_;
   NowIn around_;  // only with a call around it
 };
+
+// Most polls in a row are in vain and untimed, and programs make millions a second: these do without a Call.
+// A wrapper begins it if it may, calls the library, and asks whether that was in vain. Only if not, it makes the
+// Call after all, which then ends it.
+[[gnu::always_inline]] inline bool begin_untimed(std::uint64_t kind) {
+  return untimed_polls.go_on(kind) && untimed_polls.enter();
+}
+[[gnu::always_inline]] inline bool in_vain(int error, const int* flag) {
+  if (error != MPI_SUCCESS || *flag != 0 || !untimed_polls.count()) return false;
+  untimed_polls.leave();
+  return true;
+}
+// What is needed only where something was found lies in memory during the call: to save and restore registers
+// for it would take more than to store it.
+template <typename T>
+[[gnu::always_inline]] inline void keep_in_memory(T& value) {
+  asm volatile("" : "+m"(value));
+}
 
 // Did the call take a message that was longer than its buffer?
 bool is_truncated(const Call& call);

@@ -175,7 +175,8 @@ int isendrecv_replace(void* buffer, N count, MPI_Datatype type, int to, int out_
 #endif
 
 // The end of a probe: `message` is null where the call does not take the message out of matching.
-inline void record_probe(const Call& call, int peer, int tag, MPI_Comm comm, bool found, const Status& status,
+inline void record_probe(const Call& call, int peer, int tag, MPI_Comm comm, bool found,
+                         const MPI_Status& status,
                          const MPI_Message* message) {
   Record record(call);
   Comm* c = record.find(comm);
@@ -187,7 +188,7 @@ inline void record_probe(const Call& call, int peer, int tag, MPI_Comm comm, boo
     record.out().byte(0);
     return record.out().number(0);
   }
-  record.message(c, *status, {}, kFound);
+  record.message(c, status, {}, kFound);
   if (message == nullptr) return;
   if (*message == message_no_proc()) return record.out().number(kUnknownRequest);
   Request* entry = record.messages().add(bits(*message), message);
@@ -204,19 +205,46 @@ inline int probe(int peer, int tag, MPI_Comm comm, MPI_Status* wanted) {
   const int error = real.PMPI_Probe(peer, tag, comm, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
   call.left(error);
-  record_probe(call, peer, tag, comm, true, status, nullptr);
+  record_probe(call, peer, tag, comm, true, *status, nullptr);
   return error;
 }
 
-inline int iprobe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Status* wanted) {
-  Call call(Function::kIprobe, about(comm, peer, tag), poll_kind(bits(comm), peer, tag));
+// What an untimed probe that found something needs (tracer.h).
+struct ProbeBefore {
+  MPI_Comm comm;
+  int peer, tag;
+  int* flag;
+  MPI_Message* message;
+  MPI_Status* status;
+};
+[[gnu::noinline, gnu::cold]] inline int probe_found(Function function, int error, const ProbeBefore& before) {
+  const Call call(function, poll_kind(bits(before.comm), before.peer, before.tag), error);
+  record_probe(call, before.peer, before.tag, before.comm, behind(before.flag) != 0, *before.status,
+               before.message);
+  return error;
+}
+
+[[gnu::noinline]] inline int timed_iprobe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Status* wanted,
+                                          const void* caller) {
+  Call call(Function::kIprobe, about(comm, peer, tag), poll_kind(bits(comm), peer, tag), caller);
   Status status(wanted);
   const int error = real.PMPI_Iprobe(peer, tag, comm, flag, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
   call.left(error);
   if (call.counts_only(behind(flag))) return MPI_SUCCESS;
-  record_probe(call, peer, tag, comm, behind(flag) != 0, status, nullptr);
+  record_probe(call, peer, tag, comm, behind(flag) != 0, *status, nullptr);
   return error;
+}
+
+inline int iprobe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Status* wanted) {
+  if (!begin_untimed(poll_kind(bits(comm), peer, tag)))
+    return timed_iprobe(peer, tag, comm, flag, wanted, __builtin_return_address(0));
+  MPI_Status own, *status = wanted == MPI_STATUS_IGNORE ? &own : wanted;
+  ProbeBefore before{comm, peer, tag, flag, nullptr, status};
+  keep_in_memory(before);
+  const int error = real.PMPI_Iprobe(peer, tag, comm, flag, status);
+  if (in_vain(error, before.flag)) return MPI_SUCCESS;
+  return probe_found(Function::kIprobe, error, before);
 }
 
 inline int mprobe(int peer, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* wanted) {
@@ -225,19 +253,31 @@ inline int mprobe(int peer, int tag, MPI_Comm comm, MPI_Message* message, MPI_St
   const int error = real.PMPI_Mprobe(peer, tag, comm, message, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
   call.left(error);
-  record_probe(call, peer, tag, comm, true, status, message);
+  record_probe(call, peer, tag, comm, true, *status, message);
   return error;
 }
 
-inline int improbe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* wanted) {
-  Call call(Function::kImprobe, about(comm, peer, tag), poll_kind(bits(comm), peer, tag));
+[[gnu::noinline]] inline int timed_improbe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                                           MPI_Status* wanted, const void* caller) {
+  Call call(Function::kImprobe, about(comm, peer, tag), poll_kind(bits(comm), peer, tag), caller);
   Status status(wanted);
   const int error = real.PMPI_Improbe(peer, tag, comm, flag, message, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
   call.left(error);
   if (call.counts_only(behind(flag))) return MPI_SUCCESS;
-  record_probe(call, peer, tag, comm, behind(flag) != 0, status, message);
+  record_probe(call, peer, tag, comm, behind(flag) != 0, *status, message);
   return error;
+}
+
+inline int improbe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* wanted) {
+  if (!begin_untimed(poll_kind(bits(comm), peer, tag)))
+    return timed_improbe(peer, tag, comm, flag, message, wanted, __builtin_return_address(0));
+  MPI_Status own, *status = wanted == MPI_STATUS_IGNORE ? &own : wanted;
+  ProbeBefore before{comm, peer, tag, flag, message, status};
+  keep_in_memory(before);
+  const int error = real.PMPI_Improbe(peer, tag, comm, flag, message, status);
+  if (in_vain(error, before.flag)) return MPI_SUCCESS;
+  return probe_found(Function::kImprobe, error, before);
 }
 
 // A probed message by its handle before the call. Its number is 0 where no traced probe found it.

@@ -29,7 +29,7 @@ struct Counted<i, call_class, Result(Arguments...)> {
   static Result call(Arguments... arguments) {
     const auto function = reinterpret_cast<Result (*)(Arguments...)>(real_function(i));
     if constexpr (call_class == CallClass::kLocal) {
-      if (call_depth == 0) count_local(i);
+      if (here.call_depth == 0) count_local(i);
       return function(arguments...);
     } else {
       Call call(Function::kUndecoded, about_undecoded(i));
