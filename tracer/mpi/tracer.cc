@@ -544,8 +544,9 @@ void Record::poll(const Comm* comm, int peer, int tag, int given) {
   if (pending.calls > 0 && ran && same_polls(pending, poll) &&
       call_.enter_ns() - pending.leave_ns <= untimed_polls.longest_ns(kMaxPollGapNs)) {
     const std::uint64_t period_ns = call_.leave_ns() - pending.leave_ns;
-    untimed_polls.follows(state.locking ? kNoPolls : call_.polls(), period_ns, inside_ns, pending,
-                          call_.enter_ns());
+    // Not behind inner ones: the poll around these would be counted with them.
+    const bool timed = state.locking || call_.inner();
+    untimed_polls.follows(timed ? kNoPolls : call_.polls(), period_ns, inside_ns, pending, call_.enter_ns());
   } else {
     put_polls(call_.enter_ns());
     if (!ran && state.writer.reserve(kRecordBytes)) put_off_core(call_);

@@ -114,6 +114,8 @@ class Call {
   }
   Function function() const { return function_; }
   std::uint64_t polls() const { return polls_; }
+  // Made from a function that the library has called back.
+  bool inner() const { return outer_ > 0; }
   // It was begun without a look at the clock.
   bool untimed() const { return untimed_; }
   // Such a one was in vain: then nothing more is to be done.
