@@ -30,14 +30,15 @@ TEST_CASE("polls in vain are counted, and what ends a row of them is recorded") 
     const Trace& t = all.ranks[0];
     // As the program counts them; at least 1000 of each of the ways it polls.
     std::string counted = "in vain:";
-    for (const Function function : {Function::kTest, Function::kTestany, Function::kTestall, Function::kTestsome,
-                                    Function::kRequest_get_status, Function::kIprobe, Function::kImprobe}) {
+    for (const Function function :
+         {Function::kTest, Function::kTestany, Function::kTestall, Function::kTestsome,
+          Function::kRequest_get_status, Function::kIprobe, Function::kImprobe}) {
       CHECK(in_vain(t, function) >= 1000);
       counted += " " + std::to_string(in_vain(t, function));
     }
     CHECK_THAT(all.output, Catch::Contains(counted + "\n"));
-    // Each request is found complete once, in the order in which the messages were sent, which is that in which
-    // the requests were made; but for the one of MPI_Request_get_status, which stays.
+    // Each request is found complete once, in the order in which the messages were sent, which is that in
+    // which the requests were made; but for the one of MPI_Request_get_status, which stays.
     std::uint64_t next = 1;
     for (const TraceRecord& r : t.records) {
       if (r.function == Function::kRequest_get_status || !r.flag) continue;

@@ -155,8 +155,8 @@ void record_any(const Call& call, const Handles& before, const MPI_Request* requ
   completed.write(flag, n);
 }
 
-void record_some(const Call& call, const Handles& before, const MPI_Request* requests, int done, const int* indices,
-                 const MPI_Status* statuses) {
+void record_some(const Call& call, const Handles& before, const MPI_Request* requests, int done,
+                 const int* indices, const MPI_Status* statuses) {
   const int n = before.size;
   Record record(call);
   Completed completed(record, n);
@@ -247,7 +247,8 @@ struct OneBefore {
   return found_any(error, {1, &before.handle}, before.place, before.flag, before.index, *before.status);
 }
 
-[[gnu::noinline]] int untimed_testany(int n, MPI_Request* requests, int* index, int* flag, MPI_Status* wanted) {
+[[gnu::noinline]] int untimed_testany(int n, MPI_Request* requests, int* index, int* flag,
+                                      MPI_Status* wanted) {
   const FewBefore before(n, requests);
   Status status(wanted);
   const int error = real.PMPI_Testany(n, requests, index, flag, status.get());
@@ -276,8 +277,7 @@ struct OneBefore {
 
 // The others. `caller` is whom the wrapper returns to.
 
-[[gnu::noinline]] int timed_test(MPI_Request* request, int* flag, MPI_Status* wanted,
-const void* caller) {
+[[gnu::noinline]] int timed_test(MPI_Request* request, int* flag, MPI_Status* wanted, const void* caller) {
   Call call(Function::kTest, about_requests(1), kPollsOfRequests, caller);
   if (!call.traced()) return real.PMPI_Test(request, flag, wanted);
   const MPI_Request before = behind(request, request_null());
@@ -289,7 +289,7 @@ const void* caller) {
 }
 
 [[gnu::noinline]] int timed_testall(int n, MPI_Request requests[], int* flag, MPI_Status wanted[],
-const void* caller) {
+                                    const void* caller) {
   Call call(Function::kTestall, about_requests(n), kPollsOfRequests, caller);
   Before before(call, n, requests);
   Statuses statuses(call, n, wanted);
@@ -302,7 +302,7 @@ const void* caller) {
 }
 
 [[gnu::noinline]] int timed_testany(int n, MPI_Request requests[], int* index, int* flag, MPI_Status* wanted,
-const void* caller) {
+                                    const void* caller) {
   Call call(Function::kTestany, about_requests(n), kPollsOfRequests, caller);
   if (!call.traced()) return real.PMPI_Testany(n, requests, index, flag, wanted);
   Before before(call, n, requests);
@@ -313,8 +313,8 @@ const void* caller) {
   return call.error();
 }
 
-[[gnu::noinline]] int timed_testsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status wanted[],
-const void* caller) {
+[[gnu::noinline]] int timed_testsome(int n, MPI_Request requests[], int* done, int indices[],
+                                     MPI_Status wanted[], const void* caller) {
   Call call(Function::kTestsome, about_requests(n), kPollsOfRequests, caller);
   Before before(call, n, requests);
   Statuses statuses(call, n, wanted);
@@ -327,7 +327,7 @@ const void* caller) {
 }
 
 [[gnu::noinline]] int timed_request_get_status(MPI_Request request, int* flag, MPI_Status* wanted,
-const void* caller) {
+                                               const void* caller) {
   Call call(Function::kRequest_get_status, about_requests(1), kPollsOfRequests, caller);
   const int error = real.PMPI_Request_get_status(request, flag, wanted);
   if (!call.traced()) return error;

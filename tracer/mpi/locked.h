@@ -12,16 +12,14 @@ struct alignas(8) Here {
   // MPI calls the library makes while it serves one are not the program's. What the program calls from
   // functions that the library calls back is.
   int call_depth = 0;
-  // At work on the trace? What a signal handler that interrupts it calls is passed on untraced: the lock would
-  // never be free, and a record inside of another would spoil both.
-  std::uint32_t at_work = false;
+  // At work on the trace? What a signal handler that interrupts it calls is passed on untraced: the lock
+  // would never be free, and a record inside of another would spoil both.
+  std::uint32_t at_work = 0;  // of a size that leaves no gap, for the comparison
 
   // Neither in a call nor at work, in one comparison.
   [[gnu::always_inline]] bool nowhere() const { return __builtin_bit_cast(std::uint64_t, *this) == 0; }
-  // The same as stores of this size: a load of more than was stored last has to wait.
-  [[gnu::always_inline]] void enter_first_call() {
-    *this = __builtin_bit_cast(Here, std::uint64_t{1});
-  }
+  // Stores of that size, as a load of more than was stored last has to wait.
+  [[gnu::always_inline]] void enter_first_call() { *this = __builtin_bit_cast(Here, std::uint64_t{1}); }
   [[gnu::always_inline]] void leave_first_call() { *this = __builtin_bit_cast(Here, std::uint64_t{0}); }
 };
 static_assert(sizeof(Here) == sizeof(std::uint64_t));

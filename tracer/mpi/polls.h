@@ -2,8 +2,8 @@
 // clock, which costs as much as such a call itself.
 //
 // Only where no two threads can be in MPI at once. The first two are timed, then the 16th behind them, the
-// 32nd and so on, so that few are in the end, as long as each comes when it would if all between took what those
-// before did; a row with a longer pause in it counts as two, with the pause between them.
+// 32nd and so on, so that few are in the end, as long as each comes when it would if all between took what
+// those before did; a row with a longer pause in it counts as two, with the pause between them.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ class UntimedPolls {
     return true;
   }
   [[gnu::always_inline]] void leave() const { here_->leave_first_call(); }
-  // It was in vain. False where others came between, from a function that the library has called back: then it
-  // is not counted. Who looks at a program that hangs sees it in the file's live block.
+  // It was in vain. False where others came between, from a function that the library has called back: then
+  // it is not counted. Who looks at a program that hangs sees it in the file's live block.
   [[gnu::always_inline]] bool count() {
     const std::uint64_t calls = polls_->calls + 1;
     if (calls >= timed_) [[unlikely]] {
@@ -74,8 +74,8 @@ class UntimedPolls {
     if (polls == 1) return longest_gap_ns;
     return (polls + (polls <= kUntimed ? polls : kUntimed + 1)) * period_ns_ + longest_gap_ns;
   }
-  // It does, is the last of `polls` but for being counted there, and took so long; the last timed one was left
-  // `period_ns` before it was, for all that were counted between, which get the time up to `until_ns`.
+  // It does, is the last of `polls` but for being counted there, and took so long; the last timed one was
+  // left `period_ns` before it was, for all that were counted between, which get the time up to `until_ns`.
   void follows(std::uint64_t kind, std::uint64_t period_ns, std::uint64_t inside_ns, PendingPolls& polls,
                std::uint64_t until_ns) {
     const std::uint64_t between = counted();

@@ -489,7 +489,8 @@ __attribute__((destructor)) static void stop_behind_destructors() {
 About about_undecoded(int i) {
   const std::uint32_t* number = &state.counters[i].number_plus_1;
   // A call inside another one is not the program's, and may come from under the lock.
-  if (is_recording() && here.call_depth == 0 && !here.at_work && __atomic_load_n(number, __ATOMIC_RELAXED) == 0) {
+  if (is_recording() && here.call_depth == 0 && !here.at_work &&
+      __atomic_load_n(number, __ATOMIC_RELAXED) == 0) {
     const Locked locked(state.locking, state.mutex);
     if (state.recording) {
       name_number_locked(i);

@@ -80,7 +80,7 @@ class Call {
     enter_ns_ = now_ns();
     if (traced_) enter(about);
   }
-  // Of an untimed poll that was not in vain (below).
+  // Made at the end of an untimed poll that was not in vain (below).
   Call(Function function, std::uint64_t polls, int error)
       : function_(function),
         polls_(polls),
@@ -182,8 +182,8 @@ class Call {
 };
 
 // Most polls in a row are in vain and untimed, and programs make millions a second: these do without a Call.
-// A wrapper begins it if it may, calls the library, and asks whether that was in vain. Only if not, it makes the
-// Call after all, which then ends it.
+// A wrapper begins it if it may, calls the library, and asks whether that was in vain. Only if not, it makes
+// the Call after all, which then ends it.
 [[gnu::always_inline]] inline bool begin_untimed(std::uint64_t kind) {
   return untimed_polls.go_on(kind) && untimed_polls.enter();
 }

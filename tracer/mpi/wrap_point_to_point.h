@@ -176,8 +176,7 @@ int isendrecv_replace(void* buffer, N count, MPI_Datatype type, int to, int out_
 
 // The end of a probe: `message` is null where the call does not take the message out of matching.
 inline void record_probe(const Call& call, int peer, int tag, MPI_Comm comm, bool found,
-                         const MPI_Status& status,
-                         const MPI_Message* message) {
+                         const MPI_Status& status, const MPI_Message* message) {
   Record record(call);
   Comm* c = record.find(comm);
   found = found && !record.failed();

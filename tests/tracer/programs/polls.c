@@ -23,9 +23,18 @@ static void test(int n) {
   MPI_Test(&requests[0], &found, MPI_STATUS_IGNORE);
   in_vain[kTest] += !found;
 }
-static void testany(int n) { MPI_Testany(n, requests, &index_of, &found, MPI_STATUS_IGNORE); in_vain[kTestany] += !found; }
-static void testall(int n) { MPI_Testall(n, requests, &found, MPI_STATUSES_IGNORE); in_vain[kTestall] += !found; }
-static void testsome(int n) { MPI_Testsome(n, requests, &found, indices, MPI_STATUSES_IGNORE); in_vain[kTestsome] += !found; }
+static void testany(int n) {
+  MPI_Testany(n, requests, &index_of, &found, MPI_STATUS_IGNORE);
+  in_vain[kTestany] += !found;
+}
+static void testall(int n) {
+  MPI_Testall(n, requests, &found, MPI_STATUSES_IGNORE);
+  in_vain[kTestall] += !found;
+}
+static void testsome(int n) {
+  MPI_Testsome(n, requests, &found, indices, MPI_STATUSES_IGNORE);
+  in_vain[kTestsome] += !found;
+}
 static void get_status(int n) {
   (void)n;
   MPI_Request_get_status(requests[0], &found, MPI_STATUS_IGNORE);
