@@ -26,6 +26,8 @@ struct NodePreset {
   std::string_view source, sure;
   std::string_view board = {};         // the name of what is sold without its chassis, which is as good
   std::string_view other_device = {};  // with which it is sold, too
+  // From so many accelerators in all its library sends through other accelerators' NICs.
+  std::uint32_t relays_from = 0;
 };
 
 std::span<const NodePreset> node_presets();

@@ -41,7 +41,9 @@ std::vector<ParameterSpec> parameters_of_scale_up() {
        "Propagation time of a link inside a node; auto: the node's, or 100ns."},
       {"inner_switch_latency", ParameterType::kTime, "0ns", "As switch_latency, of a node's switches."},
       {"relay", ParameterType::kBoolean, "true",
-       "Messages to other nodes cross to the accelerator whose NIC saves links, at the sender (NCCL's PXN)."},
+       "Messages to other nodes cross to the accelerator whose NIC saves links, at the sender (NCCL's PXN); "
+       "of "
+       "mi300x from 64 accelerators on, as RCCL has it."},
   });
   all.front().help = "The network between nodes, written like [fat_tree:k=8]; empty: one node alone.";
   return all;
@@ -122,6 +124,18 @@ Domain read_domain(const Parameters& parameters) {
   domain.link.cable = CableKind::kBackplane;
   domain.switch_latency = parameters.time("inner_switch_latency");
   return domain;
+}
+
+// RCCL turns PXN on for many GPUs alone.
+void settle_relays(Topology& topology, Domain& domain, std::uint32_t nodes) {
+  if (!domain.relays || domain.preset == nullptr) return;
+  const std::uint64_t all = std::uint64_t{domain.accelerators} * nodes;
+  domain.relays = all >= domain.preset->relays_from;
+  if (domain.relays || nodes == 1) return;
+  topology.add_note(
+      fmt::format("messages leave by their own accelerator's NIC: the library of {} relays them "
+                  "(PXN) from {} accelerators on, and here are {}",
+                  domain.preset->name, domain.preset->relays_from, all));
 }
 
 // What is assumed of the inside of a node, for the user.
@@ -367,7 +381,7 @@ void check_outer(const Parameters& parameters, const Topology& outer, const Doma
 }
 
 Topology build_scale_up(const Parameters& parameters) {
-  const Domain domain = read_domain(parameters);
+  Domain domain = read_domain(parameters);
   Topology topology(to_short_form(scale_up_info().name, parameters));
   add_notes(topology, domain);
   if (parameters.text("of").empty()) {
@@ -381,6 +395,7 @@ Topology build_scale_up(const Parameters& parameters) {
     const Topology outer = build_outer(parameters, domain);
     for (const std::string& note : outer.notes()) topology.add_note(note);
     check_outer(parameters, outer, domain);
+    settle_relays(topology, domain, outer.hosts());
     const std::vector<Vertex> routers = add_accelerators(topology, domain, outer.hosts());
     add_inner_networks(topology, domain, routers);
     set_sites(topology, outer);

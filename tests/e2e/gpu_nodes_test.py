@@ -322,6 +322,25 @@ class Nodes(unittest.TestCase):
         # NCCL on hosts of four NICs has a channel for each.
         self.assertLess(took, 1.5 * 2 * 31 / 32 * 256e6 / 100 * 1e-3)
 
+    def test_rings_share_fewer_nics_than_gpus(self):
+        """Of an allgather by rings each NIC of a node carries its part of 15/16 of all, out and in."""
+        for nics in (2, 4, 6):
+            took = self.sim(f"scale_up:of=[fat_tree2:k=8],node=dgx_h100,nics={nics}",
+                            "collective:kind=allgather,size=16MB,element=4B,ranks=16", "flow", "--set", "collectives.profile=nccl:algo=ring")
+            least = 15 * 16e6 / (nics * 50e3) * (1 + 122 / 4096)
+            self.assertGreater(took, least)
+            self.assertLess(took, 1.15 * least)
+
+    def test_rccl_relays_for_many_gpus_alone(self):
+        """Below 64 GPUs a ring over three nodes goes from rail to rail over the spine; relayed, it would have the only link
+        of a pair twice, and take twice as long."""
+        call = "collective:kind=allreduce,size=1GB,element=4B,ranks=24"
+        network = "scale_up:node=mi300x,of=[rail_optimized:units=1,nodes={}]"
+        took = self.sim(network.format(3), call, "flow")
+        self.assertLess(took, 1.3 * 2 * 23 / 24 * 1e9 / (8 * 48e3))
+        self.assertIn("from 64 accelerators on, and here are 24", self.out("topo", "info", network.format(3)))
+        self.assertNotIn("from 64 accelerators", self.out("topo", "info", network.format(8)))
+
     def test_rings_of_pairs_stay_on_their_rails(self):
         """15/8 of the vector, 7/8 of which a MI300X hands on inside at 336 GB/s. Over rails a ring leaves a node where it enters the
         next, so nothing crosses links inside on its way to a NIC; it took twice as long."""

@@ -21,6 +21,10 @@ std::uint32_t place_in_zigzag(std::uint32_t value, std::uint32_t size) {
   return value <= size / 2 ? 2 * value - 1 : 2 * (size - value);
 }
 
+// How many of the `ends` GPUs with NICs come before those without: the one that a ring begins at and, for a
+// tree of nodes, the one after it, but not the one that the ring ends at.
+std::uint32_t before_others(std::uint32_t ends) { return ends > 2 ? 2 : 1; }
+
 // The nodes of a channel's tree.
 class NodeTree {
  public:
@@ -58,6 +62,7 @@ NodeOrder::NodeOrder(const CollectiveCall& call, std::uint32_t channel)
     : size_(call.size),
       per_node_(std::min(call.options->ranks_per_node, call.size)),
       in_pairs_(call.options->in_pairs) {
+  ends_ = call.options->rings > 0 ? call.options->rings : per_node_;
   turn_ = channel % different_rings(*call.options);
   if (!has_pole()) return;
   const std::uint32_t ring = channel % rings_in_pairs(size_);
@@ -68,14 +73,27 @@ NodeOrder::NodeOrder(const CollectiveCall& call, std::uint32_t channel)
 std::uint32_t NodeOrder::place_in_node(std::uint32_t rank) const {
   const std::uint32_t all = gpus(node_of(rank)), gpu = rank % per_node_;
   const auto turned_back = [&](std::uint32_t size) { return (gpu + size - turn_ % size) % size; };
-  if (!has_pole()) return in_pairs_ ? place_in_zigzag(turned_back(all), all) : turned_back(all);
+  if (!in_pairs_) {
+    const std::uint32_t ends = std::min(ends_, all), others = all - ends;
+    if (gpu >= ends) return before_others(ends) + (gpu - ends + others - turn_ % others) % others;
+    const std::uint32_t past = turned_back(ends);
+    return past < before_others(ends) ? past : others + past;
+  }
+  if (!has_pole()) return place_in_zigzag(turned_back(all), all);
   const std::uint32_t place = gpu + 1 == all ? 0 : 1 + place_in_zigzag(turned_back(all - 1), all - 1);
   return backward_ ? (all - place) % all : place;
 }
 
 std::uint32_t NodeOrder::rank_in_node(std::uint32_t node, std::uint32_t place) const {
   const std::uint32_t all = gpus(node), first = node * per_node_;
-  if (!has_pole()) return first + ((in_pairs_ ? zigzag(place, all) : place) + turn_) % all;
+  if (!in_pairs_) {
+    const std::uint32_t ends = std::min(ends_, all), others = all - ends;
+    const std::uint32_t before = before_others(ends);
+    if (place < before) return first + (place + turn_) % ends;
+    if (place < before + others) return first + ends + (place - before + turn_) % others;
+    return first + (place - others + turn_) % ends;
+  }
+  if (!has_pole()) return first + (zigzag(place, all) + turn_) % all;
   if (backward_) place = (all - place) % all;
   return first + (place == 0 ? all - 1 : (zigzag(place - 1, all - 1) + turn_) % (all - 1));
 }

@@ -20,8 +20,11 @@ std::uint32_t different_rings(const CollectiveOptions& options);
 std::uint32_t rings_in_pairs(std::uint32_t gpus);
 
 // The nodes' GPUs one after the other, as rings and chains of trees go through them: from one to the next, as
-// all links lead to switches. Where they are linked in pairs, channels go in different orders, by
-// Walecki's zigzags (B. Alspach, "The wonderful Walecki construction", 2008), so that all links have work:
+// all links lead to switches. The first GPUs, as many as rings were found (if that is told), are those with
+// NICs: a ring enters a node at one of them and leaves it from another, so that every NIC has one ring in and
+// one out, and GPUs without a NIC lie between. Where GPUs are linked in pairs, channels go in different
+// orders, by Walecki's zigzags (B. Alspach, "The wonderful Walecki construction", 2008), so that all links
+// have work:
 // - in one node, rings: one GPU, and the others in zigzag, turned on by the channel, and the other way round;
 // - in several, paths from where a channel enters: the zigzag of all, turned on by the channel.
 // NCCL's search finds rings of the same kind, in an order of its own.
@@ -58,7 +61,8 @@ class NodeOrder {
   // Whether the last GPU stands still while the others turn.
   bool has_pole() const { return in_pairs_ && size_ <= per_node_; }
 
-  std::uint32_t size_, per_node_, turn_;
+  std::uint32_t size_, per_node_;
+  std::uint32_t ends_, turn_;  // GPUs that rings may begin and end at; the one that this begins at
   bool in_pairs_, backward_ = false;
 };
 

@@ -231,6 +231,27 @@ TEST_CASE("every ring visits each rank once and leaves each node once") {
   }
 }
 
+TEST_CASE("rings and trees share a node's NICs evenly where it has fewer than GPUs") {
+  for (const std::uint32_t nics : {2u, 3u, 4u, 6u, 8u}) {
+    Call call({.ranks = 24, .per_node = 8, .channels = 2 * nics});
+    call.options.rings = nics;
+    std::map<std::uint32_t, std::uint32_t> leaves, enters;  // by GPU, how many rings
+    std::set<std::uint32_t> second;                         // GPUs that trees of nodes are attached to
+    for (std::uint32_t channel = 0; channel < 2 * nics; ++channel) {
+      const NodeOrder order(call.of(0), channel);
+      ++enters[order.rank_in_node(0, 0)];
+      ++leaves[order.rank_in_node(0, 7)];
+      second.insert(order.rank_in_node(0, 1));
+      for (std::uint32_t rank = 0; rank < 24; ++rank) CHECK(order.rank_at(order.position(rank)) == rank);
+    }
+    // The GPUs with NICs are the first; each has as many rings in as out.
+    CHECK(enters.size() == nics);
+    CHECK(leaves == enters);
+    CHECK(leaves.rbegin()->first == nics - 1);
+    CHECK(second.size() >= std::min(nics, 8 - nics + 2));
+  }
+}
+
 TEST_CASE("rings of GPUs linked in pairs use all links alike") {
   // In one node each of the n(n-1) directed links carries its part of 2(n-1)/n times the vector of n GPUs.
   for (const std::uint32_t gpus : {3u, 4u, 5u, 6u, 8u, 16u}) {
