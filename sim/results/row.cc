@@ -1,6 +1,7 @@
 #include "sim/results/row.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <iterator>
@@ -8,16 +9,25 @@
 namespace weft::results {
 namespace {
 
+// Which characters are those of a list, without a search for each.
+class Characters {
+ public:
+  explicit constexpr Characters(std::string_view list) {
+    for (const char c : list) has_[static_cast<unsigned char>(c)] = true;
+  }
+  constexpr bool has(char c) const { return has_[static_cast<unsigned char>(c)]; }
+
+ private:
+  std::array<bool, 256> has_{};
+};
+
 // OWASP, "CSV Injection": what makes a formula of a cell. The guard itself too, so that it can be told apart.
-constexpr std::string_view kGuarded = "=+-@\t\r'";
+constexpr Characters kGuarded("=+-@\t\r'");
+constexpr Characters kQuoted(",\"\n\r");
 
-bool is_guarded(std::string_view text) {
-  return !text.empty() && kGuarded.find(text[0]) != std::string_view::npos;
-}
-
+bool is_guarded(std::string_view text) { return !text.empty() && kGuarded.has(text[0]); }
 bool needs_quotes(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; });
+  return std::any_of(text.begin(), text.end(), [](char c) { return kQuoted.has(c); });
 }
 
 void append_quoted(std::string& out, std::string_view text) {
@@ -46,11 +56,12 @@ char* put_number(char* to, Integer value) {
 }
 
 char* put_units(char* to, std::uint64_t units, int digits) {
+  if (digits == 0) return put_number(to, units);
   char text[kMostChars];
   char* const end = text + sizeof(text);
   char* begin = end;
   for (int i = 0; i < digits; ++i, units /= 10) *--begin = static_cast<char>('0' + units % 10);
-  if (digits > 0) *--begin = '.';
+  *--begin = '.';
   do {
     *--begin = static_cast<char>('0' + units % 10);
     units /= 10;
@@ -66,6 +77,16 @@ char* put_ns(char* to, std::int64_t ps) {
   *to++ = static_cast<char>('0' + rest / 100);
   *to++ = static_cast<char>('0' + rest / 10 % 10);
   *to++ = static_cast<char>('0' + rest % 10);
+  return to;
+}
+
+// Null: it takes more, or isn't written as it is.
+char* put_plain(char* to, std::string_view text) {
+  if (text.size() > kMostChars || is_guarded(text)) return nullptr;
+  for (const char c : text) {
+    if (kQuoted.has(c)) return nullptr;
+    *to++ = c;
+  }
   return to;
 }
 
@@ -123,7 +144,8 @@ void append_csv(std::string& out, const Row& row) {
   char line[Row::kMostFields * (kMostChars + 1)];
   char* at = line;
   for (const Field& field : row.fields()) {
-    if (char* const end = put_short(at, field)) {
+    if (char* const end =
+            field.kind == Field::Kind::kText ? put_plain(at, field.text) : put_short(at, field)) {
       at = end;
     } else {
       out.append(line, at);
@@ -149,7 +171,7 @@ std::string csv_quoted(const std::string& text) {
 }
 
 bool has_csv_guard(std::string_view field) {
-  return field.size() > 1 && field[0] == '\'' && kGuarded.find(field[1]) != std::string_view::npos;
+  return field.size() > 1 && field[0] == '\'' && kGuarded.has(field[1]);
 }
 
 }  // namespace weft::results

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <initializer_list>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -45,7 +46,8 @@ bool is_number(std::string_view field, Number& value) {
 
 }  // namespace
 
-SqliteFile::SqliteFile(std::string path) : path_(std::move(path)), file_(PartFile::go_on(path_)) {
+SqliteFile::SqliteFile(std::string path, std::uint64_t rows)
+    : path_(std::move(path)), file_(PartFile::go_on(path_)) {
   (void)take_sqlite_error();
   const char* const vfs = sqlite_vfs();
   try {
@@ -53,8 +55,10 @@ SqliteFile::SqliteFile(std::string path) : path_(std::move(path)), file_(PartFil
         sqlite3_open_v2(file_.part().c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, vfs));
     check(add_source(database_, source_));
     execute(
-        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; "
-        "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192; BEGIN");
+        fmt::format("PRAGMA page_size = {}; PRAGMA secure_delete = OFF; PRAGMA journal_mode = OFF; "
+                    "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY; "
+                    "PRAGMA cache_size = -8192; BEGIN",
+                    rows < kManyRows ? 4096 : 32768));
   } catch (...) {
     sqlite3_close(std::exchange(database_, nullptr));
     throw;
@@ -152,16 +156,31 @@ void SqliteRows::append(std::string_view row) {
 }
 
 void SqliteRows::append(const NextRow& next) {
-  if (insert_all_ == nullptr) {
-    const std::string insert = fmt::format("INSERT INTO \"{}\" {}", table_, select_source(is_text_.size()));
-    file_.check(sqlite3_prepare_v2(file_.database_, insert.c_str(), -1, &insert_all_, nullptr));
-  }
   SqliteSource& source = file_.source_;
-  source.next = &next;
-  const int code = sqlite3_step(insert_all_);
-  if (source.error) std::rethrow_exception(std::exchange(source.error, nullptr));
+  source.begin(next);
+  if (insert_all_ == nullptr) insert_all_ = prepare_insert_all({});
+  insert_all(insert_all_);
+  while (source.has_row) {
+    source.has_constants = true;
+    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> insert(prepare_insert_all(source.same),
+                                                                       sqlite3_finalize);
+    insert_all(insert.get());
+  }
+}
+
+sqlite3_stmt* SqliteRows::prepare_insert_all(const SameFields& constants) {
+  const std::string insert =
+      fmt::format("INSERT INTO \"{}\" {}", table_, select_source(is_text_.size(), constants));
+  sqlite3_stmt* statement = nullptr;
+  file_.check(sqlite3_prepare_v2(file_.database_, insert.c_str(), -1, &statement, nullptr));
+  return statement;
+}
+
+void SqliteRows::insert_all(sqlite3_stmt* statement) {
+  const int code = sqlite3_step(statement);
+  if (file_.source_.error) std::rethrow_exception(std::exchange(file_.source_.error, nullptr));
   file_.check(code);
-  file_.check(sqlite3_reset(insert_all_));
+  file_.check(sqlite3_reset(statement));
 }
 
 void SqliteRows::bind_text(int place, std::string_view field) {

@@ -19,8 +19,8 @@ namespace weft::results {
 // and the system's reason, if the file can't be written, and std::bad_alloc.
 class SqliteFile {
  public:
-  // Creates the part, or goes on with one that was committed.
-  explicit SqliteFile(std::string path);
+  // Creates the part, for about so many rows, or goes on with one that was committed.
+  explicit SqliteFile(std::string path, std::uint64_t rows = 0);
   // Removes the part of a file that was not committed.
   ~SqliteFile();
   SqliteFile(const SqliteFile&) = delete;
@@ -35,6 +35,9 @@ class SqliteFile {
 
  private:
   friend class SqliteRows;
+  // From so many rows on the file has large pages, which take the system less time, and SQLite.
+  static constexpr std::uint64_t kManyRows = 20'000;
+
   void close();
   // What SQLite returns; throws if that is an error.
   void check(int code);
@@ -58,19 +61,21 @@ class SqliteRows {
   // A row of CSV, its newline included: an empty field becomes NULL, one in quotes a text, the others numbers
   // if they are and the column is not TEXT. REQUIRES: as many fields as columns.
   void append(std::string_view row);
-  // All rows that next() fills, in one statement, which takes half as long: the same values as of their CSV.
+  // All rows that next() fills, in few statements, which takes half as long: the same values as of their CSV.
   // Passes on what next() throws. REQUIRES: as many fields as columns.
   void append(const NextRow& next);
 
  private:
   void bind(int place, std::string_view field, bool is_text);
   void bind_text(int place, std::string_view field);
+  sqlite3_stmt* prepare_insert_all(const SameFields& constants);
+  void insert_all(sqlite3_stmt* statement);
 
   SqliteFile& file_;
   std::vector<bool> is_text_;  // of each column
   const std::string table_;
   sqlite3_stmt* insert_ = nullptr;
-  sqlite3_stmt* insert_all_ = nullptr;  // of the file's source
+  sqlite3_stmt* insert_all_ = nullptr;  // of the file's source, no field of which is known before
   std::vector<std::string> unquoted_;   // of each column, the text of the row at hand
 };
 

@@ -49,6 +49,14 @@ void write_table(SqliteFile& file, const Table& table, const Report& report, std
       fmt::format("more than {} rows: those whose number, from 0, is a multiple of {}", most_rows, step));
 }
 
+std::uint64_t rows_of(const Report& report, std::uint64_t most_rows) {
+  std::uint64_t rows = 0;
+  for (const auto tables : {report_tables(), timeline_tables()}) {
+    for (const Table& table : tables) rows += std::min<std::uint64_t>(table.rows(report), most_rows);
+  }
+  return rows;
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
@@ -197,7 +205,7 @@ class SqliteSamples final : public SeriesSink {
 }  // namespace
 
 void write_sqlite(const Report& report, unsigned threads, const std::string& path, std::uint64_t most_rows) {
-  SqliteFile file(path);
+  SqliteFile file(path, rows_of(report, most_rows));
   write_run(file, report, threads);
   write_inputs(file, report);
   write_texts(file, report);

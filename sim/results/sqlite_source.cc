@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <new>
 #include <system_error>
+#include <utility>
 
 namespace weft::results {
 namespace {
@@ -23,10 +25,30 @@ struct Cursor {
 };
 SqliteSource& source_of(sqlite3_vtab_cursor* cursor) { return *reinterpret_cast<Cursor*>(cursor)->source; }
 
+std::string column(std::size_t place) { return fmt::format("c{}", place); }
+
 std::string columns(std::size_t count) {
   std::string names;
-  for (std::size_t i = 0; i < count; ++i) names += fmt::format("{}c{}", i == 0 ? "" : ", ", i);
+  for (std::size_t i = 0; i < count; ++i) names += (i == 0 ? "" : ", ") + column(i);
   return names;
+}
+
+std::optional<std::string> in_sql(const Field& field) {
+  const std::uint64_t number =
+      field.natural;  // the bits of `integer`, which is less than 2^63 if it has a sign
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  switch (field.kind) {
+    case Field::Kind::kNotKnown:
+      return "NULL";
+    case Field::Kind::kInteger:
+    case Field::Kind::kNatural:
+      return number <= kMost ? std::optional(fmt::to_string(number)) : std::nullopt;
+    case Field::Kind::kTime:
+      return number <= kMost && number % 1000 == 0 ? std::optional(fmt::to_string(number / 1000))
+                                                   : std::nullopt;
+    default:
+      return std::nullopt;
+  }
 }
 
 int connect(sqlite3* database, void* source, int, const char* const*, sqlite3_vtab** table, char**) try {
@@ -56,9 +78,8 @@ int close_cursor(sqlite3_vtab_cursor* cursor) {
 
 int next_row(sqlite3_vtab_cursor* cursor) {
   SqliteSource& source = source_of(cursor);
-  source.row.clear();
   try {
-    source.at_end = !(*source.next)(source.row);
+    source.at_end = !source.advance();
     return SQLITE_OK;
   } catch (...) {
     source.error = std::current_exception();
@@ -99,7 +120,8 @@ void give_as_written(sqlite3_context* to, const Field& field) {
 void give_fixed(sqlite3_context* to, const Field& field) {
   if (field.real == 0) return sqlite3_result_double(to, 0);
   const std::optional<std::uint64_t> units = units_of(field.real, field.digits);
-  if (!units || field.digits == 0) return give_as_written(to, field);
+  if (!units) return give_as_written(to, field);
+  if (field.digits == 0) return sqlite3_result_int64(to, static_cast<std::int64_t>(*units));
   sqlite3_result_double(to, static_cast<double>(*units) / kPowersOfTen[field.digits]);
 }
 
@@ -114,8 +136,7 @@ void give_time(sqlite3_context* to, const Field& field) {
 int give_field(sqlite3_vtab_cursor* cursor, sqlite3_context* to, int column) {
   const Field& field = source_of(cursor).row.fields()[static_cast<std::size_t>(column)];
   switch (field.kind) {
-    case Field::Kind::kNotKnown:
-      sqlite3_result_null(to);
+    case Field::Kind::kNotKnown:  // as it is when nobody says more
       break;
     case Field::Kind::kInteger:
       sqlite3_result_int64(to, field.integer);
@@ -152,14 +173,59 @@ constexpr sqlite3_module make_module() {
 }
 constexpr sqlite3_module kModule = make_module();
 
+bool is_same(const Field& field, const Field& other) {
+  return field.kind == other.kind && (field.kind == Field::Kind::kNotKnown || field.natural == other.natural);
+}
+
 }  // namespace
+
+void SameFields::begin(const Row& row) {
+  fields_.clear();
+  for (std::size_t i = 0; i < row.fields().size(); ++i) {
+    if (in_sql(row.fields()[i])) fields_.push_back({i, row.fields()[i]});
+  }
+}
+
+bool SameFields::narrow(const Row& row) {
+  const auto differs = [fields = row.fields()](const Place& place) {
+    return !is_same(fields[place.at], place.field);
+  };
+  if (std::ranges::none_of(fields_, differs)) return true;
+  std::erase_if(fields_, differs);
+  return false;
+}
+
+std::optional<std::string> SameFields::sql(std::size_t place) const {
+  const auto found = std::ranges::find(fields_, place, &Place::at);
+  return found == fields_.end() ? std::nullopt : in_sql(found->field);
+}
+
+void SqliteSource::begin(const NextRow& all) {
+  next = &all;
+  rows = 0;
+  has_constants = has_row = false;
+}
+
+bool SqliteSource::advance() {
+  if (std::exchange(has_row, false)) return true;
+  row.clear();
+  if (!(*next)(row)) return false;
+  if (rows++ == 0) same.begin(row);
+  const bool has_other_ones = !same.narrow(row) && has_constants;
+  has_row = has_other_ones || (rows == kManyRows && !same.empty());
+  return !has_row;
+}
 
 int add_source(sqlite3* database, SqliteSource& source) {
   return sqlite3_create_module(database, kName, &kModule, &source);
 }
 
-std::string select_source(std::size_t fields) {
-  return fmt::format("SELECT {} FROM {}", columns(fields), kName);
+std::string select_source(std::size_t fields, const SameFields& constants) {
+  std::string list;
+  for (std::size_t i = 0; i < fields; ++i) {
+    list += fmt::format("{}{}", i == 0 ? "" : ", ", constants.sql(i).value_or(column(i)));
+  }
+  return fmt::format("SELECT {} FROM {}", list, kName);
 }
 
 }  // namespace weft::results

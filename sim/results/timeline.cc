@@ -1,7 +1,8 @@
 #include "sim/results/timeline.h"
 
 #include <algorithm>
-#include <tuple>
+#include <numeric>
+#include <span>
 #include <utility>
 
 namespace weft::results {
@@ -158,24 +159,51 @@ void TimelineRecorder::append_bins(const TimelinePart& whole, Timeline& timeline
   }
 }
 
-// Messages were known by their senders' counts so far.
-static void number_messages(Timeline& timeline) {
+namespace {
+
+// Sorts rows by whose they are, in one pass however many ranks there are, and those of one rank, which mostly
+// come in that order, by `key`. Where each rank's begin, and the end.
+template <typename Row, typename RankOf, typename Key>
+std::vector<std::uint32_t> sort_by_rank(std::vector<Row>& rows, std::uint64_t ranks, RankOf rank_of,
+                                        Key key) {
+  std::vector<std::uint32_t> begins(ranks + 1);
+  for (const Row& row : rows) ++begins[rank_of(row) + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<std::uint32_t> next = begins;
+  std::vector<Row> sorted(rows.size());
+  for (const Row& row : rows) sorted[next[rank_of(row)]++] = row;
+  rows = std::move(sorted);
+  for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+    const std::span of_rank(rows.begin() + begins[rank], rows.begin() + begins[rank + 1]);
+    if (!std::ranges::is_sorted(of_rank, {}, key)) std::ranges::stable_sort(of_rank, {}, key);
+  }
+  return begins;
+}
+
+// Messages were known by their senders and the senders' counts so far.
+void number_messages(Timeline& timeline, std::uint64_t ranks) {
   std::ranges::sort(timeline.messages, {},
                     [](const TimelineMessage& message) { return std::pair(message.sent, message.number); });
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> numbers;
+  using Numbers = std::pair<std::uint64_t, std::uint64_t>;
+  std::vector<Numbers> numbers;
   numbers.reserve(timeline.messages.size());
   for (TimelineMessage& message : timeline.messages) {
     numbers.emplace_back(message.number, numbers.size());
     message.number = numbers.back().second;
   }
-  std::ranges::sort(numbers);
+  const auto begins = sort_by_rank(
+      numbers, ranks, [](const Numbers& pair) { return pair.first >> 32; }, &Numbers::first);
   for (Slice& slice : timeline.slices) {
     if (slice.message == kNoMessage) continue;
-    const auto found = std::ranges::lower_bound(numbers, std::pair(slice.message, std::uint64_t{0}));
-    const bool is_kept = found != numbers.end() && found->first == slice.message;
-    slice.message = is_kept ? found->second : kNoMessage;
+    const std::uint64_t sender = slice.message >> 32;
+    const auto end = numbers.begin() + begins[sender + 1];
+    const auto found =
+        std::ranges::lower_bound(numbers.begin() + begins[sender], end, slice.message, {}, &Numbers::first);
+    slice.message = found != end && found->first == slice.message ? found->second : kNoMessage;
   }
 }
+
+}  // namespace
 
 Timeline TimelineRecorder::finish() {
   TimelinePart& whole = parts_.front();
@@ -192,9 +220,9 @@ Timeline TimelineRecorder::finish() {
   timeline.stride = static_cast<std::uint32_t>(whole.stride_);
   timeline.until = whole.until_;
   // Slices of a cpu are added in the order of time, and those without length stay where they were.
-  const auto place = [](const Slice& slice) { return std::tuple(slice.job, slice.rank, slice.cpu); };
-  std::ranges::stable_sort(timeline.slices, {}, place);
-  number_messages(timeline);
+  const auto rank_of = [this](const Slice& slice) { return ranks_.number(slice.job, slice.rank); };
+  sort_by_rank(timeline.slices, ranks_.all(), rank_of, &Slice::cpu);
+  number_messages(timeline, ranks_.all());
   if (timeline.all_slices > kFewSlices || !timeline.is_whole()) append_bins(whole, timeline);
   return timeline;
 }

@@ -30,6 +30,18 @@ TEST_CASE("row: numbers, times and what is not known, as CSV has them") {
   CHECK(csv(NotKnown(), std::optional<int>(), std::optional(Time::ns(1)), "") == "before\n,,1,\n");
 }
 
+TEST_CASE("row: texts of every length and character, in a row and alone") {
+  for (int c = 1; c < 256; ++c) {
+    for (const std::size_t length : {1, 2, 23, 24, 25, 60}) {
+      for (const std::size_t at : {std::size_t{0}, length - 1}) {
+        std::string text(length, 'a');
+        text[at] = static_cast<char>(c);
+        CHECK(csv(text, 1, text) == "before\n" + csv_field(text) + ",1," + csv_field(text) + "\n");
+      }
+    }
+  }
+}
+
 TEST_CASE("row: numbers with few digits are rounded as all others, ties and their neighbours too") {
   const auto expected = [](double value, int digits) {
     char text[400];

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "sim/results/sha256.h"
 #include "sim/results/sqlite_file.h"
 #include "sim/results/sqlite_results.h"
+#include "sim/results/sqlite_source.h"
 #include "sim/units/input_error.h"
 
 namespace weft::results {
@@ -245,6 +247,75 @@ TEST_CASE("sqlite: rows of fields have the values and types that their CSV has")
     typed_columns += ", quote(" + column + "), typeof(" + column + ")";
   }
   CHECK(ask(path, "SELECT " + typed_columns + " FROM a EXCEPT SELECT " + typed_columns + " FROM b") == "");
+}
+
+// The reference: rows as text again, of which each is put in for itself.
+TEST_CASE("sqlite: what is the same in many rows, and then differs, is in each as its CSV has it") {
+  const std::string path = temporary("same.sqlite"),
+                    columns = "name,count,finish_ns,bytes,drops,rank,start_ns";
+  const std::uint64_t large = 1ULL << 63;
+  const auto fill = [&](std::size_t i, Row& row) {
+    row.add(i % 1000 == 999 ? "b" : "", i, Time::ps(i < 700 ? 2000 : 2500));
+    row.add(i < 1200 ? std::optional<std::uint64_t>() : std::optional(large));
+    if (i < 1201) {
+      row.add(7, large);
+    } else {
+      row.add(7U, large);  // of another type, and the same
+    }
+    row.add(Time::ns(i == 2999 ? -1 : 3));
+  };
+  for (const std::size_t count : {1, 511, 512, 513, 514, 3000}) {
+    {
+      SqliteFile file(path, count);
+      {
+        SqliteRows by_text(file, "a", columns), by_fields(file, "b", columns);
+        std::size_t i = 0;
+        by_fields.append([&](Row& row) {
+          if (i == count) return false;
+          fill(i++, row);
+          return true;
+        });
+        for (i = 0; i < count; ++i) {
+          Row row;
+          fill(i, row);
+          std::string text;
+          append_csv(text, row);
+          by_text.append(text);
+        }
+      }
+      file.finish();
+    }
+    CHECK(ask(path, "SELECT count(*) FROM b") == std::to_string(count) + ";");
+    std::string typed = "rowid";
+    for (const std::string column : {"name", "count", "finish_ns", "bytes", "drops", "rank", "start_ns"}) {
+      typed += ", quote(" + column + "), typeof(" + column + ")";
+    }
+    CHECK(ask(path, "SELECT " + typed + " FROM a EXCEPT SELECT " + typed + " FROM b") == "");
+  }
+}
+
+TEST_CASE("sqlite: fields that are the same so far are told in SQL's words, until one differs") {
+  SameFields same;
+  Row row;
+  row.add(NotKnown(), 5, UINT64_MAX, Time::ns(3), Time::ps(3), "name", Fixed{1, 2}, -1);
+  same.begin(row);
+  CHECK(select_source(8, same) == "SELECT NULL, 5, c2, 3, c4, c5, c6, c7 FROM weft_rows");
+  CHECK(same.narrow(row));
+  Row other;
+  other.add(NotKnown(), 6, 1U, Time::ns(3), Time::ps(3), "name", Fixed{1, 2}, -1);
+  CHECK_FALSE(same.narrow(other));
+  CHECK(same.narrow(other));
+  CHECK(select_source(8, same) == "SELECT NULL, c1, c2, 3, c4, c5, c6, c7 FROM weft_rows");
+}
+
+TEST_CASE("sqlite: a file of many rows has large pages, one of few small ones") {
+  const std::string path = temporary("pages.sqlite");
+  write_sqlite(report_of(100), 1, path);
+  CHECK(ask(path, "PRAGMA page_size") == "4096;");
+  write_sqlite(report_of(20'000), 1, path);
+  CHECK(ask(path, "PRAGMA page_size") == "32768;");
+  CHECK(ask(path, "PRAGMA integrity_check") == "ok;");
+  CHECK(ask(path, "SELECT count(*), sum(flow) FROM flows") == "20000|199990000;");
 }
 
 TEST_CASE("sqlite: what fails while rows are filled comes through") {
