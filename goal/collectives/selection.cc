@@ -42,6 +42,10 @@ CollectiveOptions read_options(const ModuleInfo& info, const Parameters& paramet
       options.parallel = parameters.whole("parallel");
     } else if (spec.name == "ranks_per_node") {
       options.ranks_per_node = parameters.whole("ranks_per_node");
+    } else if (spec.name == "first_node") {
+      options.first_node = parameters.whole("first_node");
+      if (options.first_node > options.ranks_per_node)
+        parameters.fail("first_node", "it must be ranks_per_node at most");
     } else if (spec.name == "dims") {
       options.dims = torus_dims(parameters);
     } else if (spec.name == "protocol") {
@@ -128,30 +132,33 @@ void CollectiveSelection::set_gpu(ChosenAlgorithm& chosen) const {
 void CollectiveSelection::know_groups(const ProgramFacts& facts) {
   if (!nccl_) return;
   const std::uint32_t all = nccl_->node().gpus;
-  gpus_of_.clear();
+  on_nodes_.clear();
   for (const Communicator& communicator : facts.communicators) {
-    const std::uint32_t gpus = nccl::ranks_of_a_node(communicator.ranks, all);
-    gpus_of_.push_back(gpus);
-    if (gpus != all) sparse_.try_emplace(gpus, nccl_->on_nodes_of(gpus));
+    const NodeRanks on = nccl::ranks_of_nodes(communicator.ranks, all);
+    on_nodes_.push_back(on);
+    if (on != NodeRanks{all}) sparse_.try_emplace(on, nccl_->on_nodes_of(on));
   }
 }
 
 const nccl::Tuner& CollectiveSelection::tuner_of(std::uint32_t comm) const {
-  if (comm >= gpus_of_.size()) return *nccl_;
-  const auto found = sparse_.find(gpus_of_[comm]);
+  if (comm >= on_nodes_.size()) return *nccl_;
+  const auto found = sparse_.find(on_nodes_[comm]);
   return found == sparse_.end() ? *nccl_ : found->second;
 }
 
 const ChosenAlgorithm& CollectiveSelection::named(CollectiveKind kind, const std::string& algorithm,
-                                                  std::uint32_t gpus) const {
-  const auto [place, is_new] = asked_.try_emplace({kind, algorithm, gpus});
+                                                  const NodeRanks& on) const {
+  const auto [place, is_new] = asked_.try_emplace({kind, algorithm, on});
   if (is_new) {
     place->second = choose_collective_algorithm(kind, algorithm);
     set_gpu(place->second);
     // A recorded choice does not tell how many GPUs share a node, and how they are linked.
     CollectiveOptions& options = place->second.options;
-    if (gpus > 0 && algorithm.find("ranks_per_node") == std::string::npos) options.ranks_per_node = gpus;
-    if (gpus > 0 && algorithm.find("in_pairs") == std::string::npos)
+    if (on.each > 0 && algorithm.find("ranks_per_node") == std::string::npos) {
+      options.ranks_per_node = on.each;
+      options.first_node = on.first;
+    }
+    if (on.each > 0 && algorithm.find("in_pairs") == std::string::npos)
       options.in_pairs = nccl_->node().in_pairs;
   }
   return place->second;
@@ -161,12 +168,12 @@ const ChosenAlgorithm& CollectiveSelection::find(const Collective& collective, s
   const auto kind = static_cast<std::size_t>(collective.kind);
   if (forced_[kind]) return fixed_[kind];
   const nccl::Tuner* const tuner = nccl_ ? &tuner_of(collective.comm) : nullptr;
-  const std::uint32_t gpus = tuner != nullptr ? tuner->node().gpus : 0;
-  if (!collective.algorithm.empty()) return named(collective.kind, collective.algorithm, gpus);
+  const NodeRanks on = tuner != nullptr ? tuner->node().ranks() : NodeRanks{};
+  if (!collective.algorithm.empty()) return named(collective.kind, collective.algorithm, on);
   if (const ChosenAlgorithm* chosen = table_.find(collective, ranks)) return *chosen;
   if (tuner != nullptr) {
     const auto algorithm = nccl::algorithm_for(*tuner, collective, ranks);
-    if (algorithm) return named(collective.kind, *algorithm, gpus);
+    if (algorithm) return named(collective.kind, *algorithm, on);
   }
   if (const ChosenAlgorithm* chosen = profile_.find(collective, ranks)) return *chosen;
   return fixed_[kind];

@@ -54,8 +54,8 @@ class CollectiveSelection {
 
  private:
   const ChosenAlgorithm& find(const Collective& collective, std::uint32_t ranks) const;
-  // `gpus`: ranks of a node, for NCCL's; else 0.
-  const ChosenAlgorithm& named(CollectiveKind kind, const std::string& algorithm, std::uint32_t gpus) const;
+  // `on`: ranks of nodes, for NCCL's; else none.
+  const ChosenAlgorithm& named(CollectiveKind kind, const std::string& algorithm, const NodeRanks& on) const;
   // NCCL's on nodes that have as many of this group. REQUIRES: nccl_.
   const nccl::Tuner& tuner_of(std::uint32_t comm) const;
   // NCCL's algorithms run on GPUs of the profile's node, whoever names them.
@@ -71,10 +71,10 @@ class CollectiveSelection {
   std::array<ChosenAlgorithm, kCollectiveKinds> fixed_;  // forced, or the default
   std::array<bool, kCollectiveKinds> forced_{};
   SelectionTable table_, profile_;
-  std::optional<nccl::Tuner> nccl_;              // where that is the profile
-  std::map<std::uint32_t, nccl::Tuner> sparse_;  // of groups that have fewer ranks on a node
-  std::vector<std::uint32_t> gpus_of_;           // by communicator: ranks of a node
-  mutable std::map<std::tuple<CollectiveKind, std::string, std::uint32_t>, ChosenAlgorithm>
+  std::optional<nccl::Tuner> nccl_;          // where that is the profile
+  std::map<NodeRanks, nccl::Tuner> sparse_;  // of groups that have fewer ranks on a node
+  std::vector<NodeRanks> on_nodes_;          // by communicator
+  mutable std::map<std::tuple<CollectiveKind, std::string, NodeRanks>, ChosenAlgorithm>
       asked_;  // by graphs, or NCCL, so far
   bool may_bundle_ = false;
   double rank_gbs_ = 0;

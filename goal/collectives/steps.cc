@@ -5,8 +5,9 @@
 namespace weft::goal {
 
 CollectiveCall::NodeGpus CollectiveCall::node() const {
-  const std::uint32_t each = std::min(options->ranks_per_node, size), first = me / each * each;
-  return {first, std::min(each, size - first)};
+  const NodeRanks on = options->on_nodes();
+  const std::uint32_t node = on.node_of(me);
+  return {on.first_rank(node), on.on(node, size)};
 }
 
 std::uint64_t CollectiveCall::in_switch_bytes(std::uint64_t data) const {

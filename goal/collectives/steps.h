@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "goal/collectives/node_ranks.h"
 #include "goal/graph/graph.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
@@ -114,6 +115,7 @@ struct CollectiveOptions {
   std::uint32_t radix = 2;                 // `radix`: of a k-nomial tree, or of Bruck's algorithm
   std::uint32_t parallel = 0;              // `parallel`: messages under way from a rank; 0: all
   std::uint32_t ranks_per_node = 1;        // `ranks_per_node`: consecutive ranks that share a node
+  std::uint32_t first_node = 0;            // `first_node`: of NCCL, ranks of the first node; 0: as many
   std::vector<std::uint32_t> dims;         // `dims`: of a torus
   WireFormat format = WireFormat::kPlain;  // `protocol`: of NCCL
   std::uint32_t channels = 1;              // `channels`: of NCCL
@@ -126,6 +128,8 @@ struct CollectiveOptions {
   std::uint32_t bundle = 1;                // NCCL's channels that go as one; `channels` counts bundles
   std::uint32_t coarse_rounds = 0;  // NCCL's rings: so many rounds stand for all, see nccl/coarse.h; 0: all
   LaneCosts lane_costs;             // of NCCL on a kind of GPU, see goal/collectives/nccl/gpu.h
+
+  NodeRanks on_nodes() const { return {ranks_per_node, first_node}; }
   bool operator==(const CollectiveOptions&) const = default;
 };
 

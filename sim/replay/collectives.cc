@@ -304,8 +304,8 @@ Time Collectives::proxy_is_done(std::uint32_t local, Time each, std::uint32_t bu
 }
 
 bool Collectives::same_node(const ActiveCollective& active, std::uint32_t peer) const {
-  const std::uint32_t per_node = active.call.options->ranks_per_node;
-  return active.call.me / per_node == plan_.position_in(active.comm, peer, active.op) / per_node;
+  const goal::NodeRanks on = active.call.options->on_nodes();
+  return on.node_of(active.call.me) == on.node_of(plan_.position_in(active.comm, peer, active.op));
 }
 
 Time Collectives::end_of_message(std::uint32_t handle) {

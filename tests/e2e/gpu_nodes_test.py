@@ -1,6 +1,7 @@
 """Nodes of several GPUs, with defaults: what a pair and a collective take against arithmetic, where their messages go, what
 a cluster costs, and that an exported one is the same network."""
 
+import csv
 import json
 import subprocess
 import sys
@@ -121,6 +122,30 @@ class Nodes(unittest.TestCase):
         least = 248 * 65536 / 50e3
         self.assertGreater(took, least)
         self.assertLess(took, 1.25 * least)
+
+    def test_a_group_across_nodes_sends_inside_them_without_the_proxy(self):
+        """Ranks 6 to 13, of nodes of 8: 2 · 1 + 6 · 5 messages stay inside, and leave at once; 2 · 2 · 6 cross, one after the
+        other at each rank, whose proxy takes 1 us for each."""
+        goal = self.folder / "group.goal"
+        goal.write_text("num_ranks 16\ncomm 1 { 6-13 }\n" + "".join(
+            f"rank {rank} {{\n{'alltoall 1024b comm 1' if 6 <= rank < 14 else ''}\n}}\n" for rank in range(16)))
+        out = self.folder / "run"
+        self.out("sim", "--quiet", "--topology", RAILS, "--goal", goal, "--network", "flow", "-o", out)
+        with open(out / "flows.csv", encoding="utf-8") as file:
+            flows = list(csv.DictReader(file))
+        inside = [row for row in flows if int(row["source"]) // 8 == int(row["destination"]) // 8]
+        self.assertEqual((len(inside), len(flows)), (32, 56))
+        self.assertEqual(len({row["start_ns"] for row in inside}), 1)
+        of_rank_6 = sorted(float(row["start_ns"]) for row in flows if row["source"] == "6" and row not in inside)
+        self.assertEqual(len(of_rank_6), 6)
+        for before, after in zip(of_rank_6, of_rank_6[1:]):
+            self.assertAlmostEqual(after - before, 1000, 3)
+        # Rings of an allreduce leave node 0 by both of its NICs: 2 · 7/8 · 64 MiB at 100 GB/s.
+        goal.write_text(goal.read_text().replace("alltoall 1024b comm 1", "allreduce 67108864b comm 1 elem 4"))
+        self.out("sim", "--quiet", "--topology", RAILS, "--goal", goal, "--network", "flow", "-o", out)
+        took, least = json.loads((out / "summary.json").read_text())["makespan_ns"], 2 * 7 / 8 * 67108864 / 100
+        self.assertGreater(took, least)
+        self.assertLess(took, 1.2 * least)
 
     def test_where_messages_go(self):
         show = lambda topology, to: self.out("route", "show", "--topology", topology, "--from", "0", "--to", to)

@@ -20,6 +20,10 @@ ParameterSpec per_node() {
   return {"ranks_per_node", ParameterType::kInteger, "8", "Consecutive ranks that share a node.",
           from_to("1", "2147483647")};
 }
+ParameterSpec first_node() {
+  return {"first_node", ParameterType::kInteger, "0", "Ranks of the first node; 0: as many as of others.",
+          at_most("2147483647")};
+}
 ParameterSpec rings() {
   return {"rings", ParameterType::kInteger, "0",
           "Rings found, which enter nodes at different GPUs; channels beyond repeat them. 0: half of the "
@@ -54,19 +58,22 @@ ParameterSpec efficiency() {
           "Percent of a GPU's links that it reaches: 85 on Hopper, 74 on Blackwell.", from_to("1", "100")};
 }
 std::vector<ParameterSpec> nvls_parameters() {
-  return {only_simple(), channels(), per_node(), chunk(), efficiency()};
+  return {only_simple(), channels(), per_node(), first_node(), chunk(), efficiency()};
 }
 std::vector<ParameterSpec> ring_parameters() {
-  return {protocol(), channels(), rings(), per_node(), in_pairs(), chunk()};
+  return {protocol(), channels(), rings(), per_node(), first_node(), in_pairs(), chunk()};
 }
-std::vector<ParameterSpec> pat_parameters() { return {protocol(), channels(), per_node(), chunk()}; }
+std::vector<ParameterSpec> pat_parameters() {
+  return {protocol(), channels(), per_node(), first_node(), chunk()};
+}
 
 std::vector<CollectiveAlgorithm> of_allreduce() {
   return {
       {{"nccl_ring",
         "NCCL's: a reduce-scatter and an allgather in one around the ring of each channel.",
         kSource,
-        {protocol(), channels(), rings(), per_node(), in_pairs(), chunk(), least_chunk(), chunk_grain()}},
+        {protocol(), channels(), rings(), per_node(), first_node(), in_pairs(), chunk(), least_chunk(),
+         chunk_grain()}},
        CollectiveKind::kAllreduce,
        allreduce_ring,
        ring_lanes},
@@ -156,6 +163,7 @@ std::vector<CollectiveAlgorithm> algorithms() {
         kSource,
         {protocol(),
          per_node(),
+         first_node(),
          {"channels", ParameterType::kInteger, "4", "Channels of an exchange, which divide its bytes.",
           from_to("1", "64")},
          {"chunk", ParameterType::kBytes, "128KiB",

@@ -13,7 +13,7 @@ struct Sizes {
   explicit Sizes(const CollectiveCall& call)
       : channels(call.options->channels),
         heads(std::min(call.size, call.options->ranks_per_node)),
-        nodes((call.size + call.options->ranks_per_node - 1) / call.options->ranks_per_node),
+        nodes(call.options->on_nodes().nodes_of(call.size)),
         chunk(static_cast<double>(chunk_bytes(nodes > 1 ? Shape::kNvlsTree : Shape::kNvls, call))) {
     const auto share = static_cast<double>(ChannelShares({0, call.collective->bytes}, call, 2).most_bytes());
     turns = std::max(1.0, share / (chunk * heads));
@@ -30,16 +30,18 @@ bool is_nvls(const CollectiveAlgorithm& algorithm) {
 // How many rings there are that differ: inside a node with switches, and through nodes with one rank, all
 // channels go the same way; else as many as enter a node at another place.
 std::uint32_t different_ways(const CollectiveCall& call) {
-  if (call.options->in_pairs && call.size <= call.options->ranks_per_node) return rings_in_pairs(call.size);
+  const bool inside = call.options->on_nodes().nodes_of(call.size) == 1;
+  if (call.options->in_pairs && inside) return rings_in_pairs(call.size);
   const std::uint32_t rings = nccl::different_rings(*call.options);
-  const std::uint32_t places = call.size <= call.options->ranks_per_node ? 1 : call.options->ranks_per_node;
+  if (!inside && call.options->first_node > 0) return rings;
+  const std::uint32_t places = inside ? 1 : call.options->ranks_per_node;
   return rings % places == 0 ? places : rings;
 }
 
 std::uint32_t ring_bundle(const CollectiveCall& call, std::uint32_t asked) {
   const std::uint32_t channels = call.options->channels, different = different_ways(call);
   if (channels % different != 0) return 1;
-  const bool inside = call.size <= call.options->ranks_per_node;
+  const bool inside = call.options->on_nodes().nodes_of(call.size) == 1;
   if (asked == 0 && !inside && ring_messages(call) <= kManyMessages) return 1;
   if (asked == 0 && ring_unevenness(call) > kBundleError) return 1;
   const std::uint32_t most = asked == 0 ? channels : asked;

@@ -24,12 +24,18 @@ std::string schedule(Algorithm algorithm) {
   return fmt::format("nccl_{}", name(algorithm));
 }
 
+std::string nodes(const Node& node) {
+  std::string text = fmt::format("ranks_per_node={}", node.gpus);
+  if (node.first_gpus > 0) text += fmt::format(",first_node={}", node.first_gpus);
+  return text;
+}
+
 std::string exchanges(const Tuner& tuner, const Collective& collective, std::uint32_t ranks) {
   std::uint64_t bytes = collective.bytes;
   if (!collective.counts.empty()) bytes = *std::ranges::max_element(collective.counts);
   const Exchange chosen = exchange(tuner.node(), tuner.rings(ranks).used_channels, bytes, ranks);
-  return fmt::format("nccl_p2p:protocol={},channels={},chunk={}B,ranks_per_node={}", name(chosen.protocol),
-                     chosen.channels, chosen.chunk_bytes, tuner.node().gpus);
+  return fmt::format("nccl_p2p:protocol={},channels={},chunk={}B,{}", name(chosen.protocol), chosen.channels,
+                     chosen.chunk_bytes, nodes(tuner.node()));
 }
 
 }  // namespace
@@ -55,7 +61,7 @@ Tuner tuner_of(const Parameters& parameters) {
                       .threads = count(parameters, "threads")});
 }
 
-std::uint32_t ranks_of_a_node(const std::vector<Rank>& members, std::uint32_t gpus) {
+NodeRanks ranks_of_nodes(const std::vector<Rank>& members, std::uint32_t gpus) {
   std::vector<std::uint32_t> runs;  // of ranks that share a node
   std::set<std::uint32_t> nodes;
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -64,13 +70,15 @@ std::uint32_t ranks_of_a_node(const std::vector<Rank>& members, std::uint32_t gp
       ++runs.back();
       continue;
     }
-    if (!nodes.insert(node).second) return 1;
+    if (!nodes.insert(node).second) return {1};
     runs.push_back(1);
   }
-  if (runs.size() < 2) return gpus;
+  if (runs.size() < 2) return {gpus};
+  const std::uint32_t each = *std::ranges::max_element(runs), first = runs.front();
   const bool are_equal =
-      std::all_of(runs.begin(), runs.end() - 1, [&](std::uint32_t run) { return run == runs.front(); });
-  return are_equal && runs.back() <= runs.front() ? runs.front() : 1;
+      std::all_of(runs.begin() + 1, runs.end() - 1, [&](std::uint32_t run) { return run == each; });
+  if (!are_equal) return {1};
+  return {each, first == each ? 0 : first};
 }
 
 std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& collective,
@@ -83,9 +91,8 @@ std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& c
     bytes = std::accumulate(collective.counts.begin(), collective.counts.end(), std::uint64_t{0}) / ranks;
   }
   const Choice choice = tuner.choose(collective.kind, bytes, ranks);
-  std::string text =
-      fmt::format("{}:protocol={},channels={},ranks_per_node={}", schedule(choice.best.algorithm),
-                  name(choice.best.protocol), choice.channels, per_node);
+  std::string text = fmt::format("{}:protocol={},channels={},{}", schedule(choice.best.algorithm),
+                                 name(choice.best.protocol), choice.channels, nodes(tuner.node()));
   const bool has_rings =
       choice.best.algorithm == Algorithm::kRing || choice.best.algorithm == Algorithm::kTree;
   // A limit takes the last channels, which repeat rings; and so does a call with few bytes.

@@ -18,8 +18,8 @@ Tuner tuner_of(const Parameters& parameters);
 
 // How many ranks of a group are on each of its nodes, where `gpus` consecutive ranks of the world fill one:
 // `gpus` for the world (no members), and for a group within a node; 1 where its nodes don't have equally
-// many, next to each other in the group, but for the last, which may have fewer.
-std::uint32_t ranks_of_a_node(const std::vector<Rank>& members, std::uint32_t gpus);
+// many, next to each other in the group, but for the first and the last, which may have fewer.
+NodeRanks ranks_of_nodes(const std::vector<Rank>& members, std::uint32_t gpus);
 
 // "nccl_ring:protocol=ll128,channels=16,ranks_per_node=8"; nothing for kinds that NCCL has no algorithm for.
 // Uses only what every rank of the communicator knows.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "goal/collectives/nccl/gpu.h"
+#include "goal/collectives/node_ranks.h"
 
 namespace weft::goal::nccl {
 
@@ -36,6 +37,7 @@ struct Correction {
 struct Node {
   std::string label;  // what it is called
   std::uint32_t gpus = 8;
+  std::uint32_t first_gpus = 0;           // a group's on its first node, if fewer; 0: as many
   std::uint32_t compute_capability = 90;  // 90: Hopper
   double nvlink_gbs = 370.8;              // of a GPU, all its links together; 0: PCIe only
   double pcie_gbs = 24;                   // of a GPU
@@ -72,6 +74,7 @@ struct Node {
     const double nic = nic_through_pcie_gbs();
     return nic_payload_gbs > 0 && nic_payload_gbs < nic ? nic_payload_gbs : nic;
   }
+  NodeRanks ranks() const { return {gpus, first_gpus}; }
   // What `gpus` of its GPUs can send to other nodes and receive from them at once.
   double sends_gbs(std::uint32_t gpus) const {
     const double all = nic_for_messages_gbs() * nics;

@@ -132,7 +132,7 @@ class BlockChunks {
 }  // namespace
 
 std::string nvls_objection(const CollectiveOptions& options, std::uint32_t ranks) {
-  if (ranks <= options.ranks_per_node) return "";
+  if (options.on_nodes().nodes_of(ranks) == 1) return "";
   return "between nodes it needs switches that reduce (SHARP), which networks here don't; ranks_per_node "
          "must be as many, or the algorithm nccl_ring";
 }
@@ -143,7 +143,8 @@ std::string nvls_allreduce_objection(const CollectiveOptions& options, std::uint
 }
 
 std::string nvls_tree_objection(const CollectiveOptions& options, std::uint32_t ranks) {
-  if (ranks <= options.ranks_per_node || ranks % options.ranks_per_node == 0) return "";
+  if (options.on_nodes().nodes_of(ranks) == 1) return "";
+  if (options.first_node == 0 && ranks % options.ranks_per_node == 0) return "";
   return "every node must have ranks_per_node of them";
 }
 

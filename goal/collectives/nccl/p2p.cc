@@ -14,7 +14,9 @@ constexpr std::uint32_t kMostInGroup = 8;  // NCCL_P2P_SCHEDULE_GROUP_SIZE
 std::uint32_t group_size(const CollectiveCall& call) {
   const std::uint32_t most = std::min(kMostInGroup, call.options->ranks_per_node);
   for (std::uint32_t size = most; size > 1; --size) {
-    if (call.size % size == 0 && call.options->ranks_per_node % size == 0) return size;
+    if (call.size % size == 0 && call.options->ranks_per_node % size == 0 &&
+        call.options->first_node % size == 0)
+      return size;
   }
   return 1;
 }

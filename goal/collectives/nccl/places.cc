@@ -59,10 +59,8 @@ std::uint32_t rings_in_pairs(std::uint32_t gpus) {
 }
 
 NodeOrder::NodeOrder(const CollectiveCall& call, std::uint32_t channel)
-    : size_(call.size),
-      per_node_(std::min(call.options->ranks_per_node, call.size)),
-      in_pairs_(call.options->in_pairs) {
-  ends_ = call.options->rings > 0 ? call.options->rings : per_node_;
+    : on_(call.options->on_nodes()), size_(call.size), in_pairs_(call.options->in_pairs) {
+  ends_ = call.options->rings > 0 ? call.options->rings : on_.each;
   turn_ = channel % different_rings(*call.options);
   if (!has_pole()) return;
   const std::uint32_t ring = channel % rings_in_pairs(size_);
@@ -71,7 +69,7 @@ NodeOrder::NodeOrder(const CollectiveCall& call, std::uint32_t channel)
 }
 
 std::uint32_t NodeOrder::place_in_node(std::uint32_t rank) const {
-  const std::uint32_t all = gpus(node_of(rank)), gpu = rank % per_node_;
+  const std::uint32_t node = node_of(rank), all = gpus(node), gpu = rank - on_.first_rank(node);
   const auto turned_back = [&](std::uint32_t size) { return (gpu + size - turn_ % size) % size; };
   if (!in_pairs_) {
     const std::uint32_t ends = std::min(ends_, all), others = all - ends;
@@ -85,7 +83,7 @@ std::uint32_t NodeOrder::place_in_node(std::uint32_t rank) const {
 }
 
 std::uint32_t NodeOrder::rank_in_node(std::uint32_t node, std::uint32_t place) const {
-  const std::uint32_t all = gpus(node), first = node * per_node_;
+  const std::uint32_t all = gpus(node), first = on_.first_rank(node);
   if (!in_pairs_) {
     const std::uint32_t ends = std::min(ends_, all), others = all - ends;
     const std::uint32_t before = before_others(ends);

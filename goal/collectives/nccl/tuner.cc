@@ -78,6 +78,12 @@ Tuner::Tuner(const Node& node, const Settings& settings) : node_(node), settings
   threads(settings.ll128_threads, 640, "the number of threads for LL128");
 }
 
+Tuner Tuner::on_nodes_of(const NodeRanks& ranks) const {
+  Node node = with_gpus(node_, ranks.each);
+  node.first_gpus = ranks.first;
+  return {node, settings_};
+}
+
 bool Tuner::tunes(CollectiveKind kind) {
   return kind == CollectiveKind::kAllreduce || kind == CollectiveKind::kAllgather ||
          kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kBcast ||
@@ -138,7 +144,7 @@ Tuner::Call Tuner::call_of(CollectiveKind kind, std::uint64_t bytes, std::uint32
   Call call{.kind = kind,
             .bytes = bytes,
             .ranks = ranks,
-            .nodes = static_cast<std::uint32_t>((std::uint64_t{ranks} + node_.gpus - 1) / node_.gpus),
+            .nodes = node_.ranks().nodes_of(ranks),
             .per_node = std::min(ranks, node_.gpus),
             .rings = rings(ranks),
             .figures = &tables(settings_.version),
@@ -174,7 +180,7 @@ std::string Tuner::why_not(const Call& call, Algorithm algorithm, Protocol proto
     if (is_nvls && call.nodes > 1) return "between nodes it needs switches that reduce (SHARP)";
     if (is_nvls_tree && call.nodes == 1) return "several nodes only";
     if (call.per_node < 2) return "needs several GPUs in a node";
-    if (settings_.replayed && call.ranks % call.per_node != 0) {
+    if (settings_.replayed && (call.ranks % call.per_node != 0 || node_.first_gpus > 0)) {
       return "replayed with as many GPUs in every node only";
     }
   }

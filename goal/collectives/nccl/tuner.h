@@ -51,7 +51,7 @@ class Tuner {
   Tuner(const Node& node, const Settings& settings);
 
   // Returns a tuner for nodes of which so many GPUs, with their share of the NICs, are of the group.
-  Tuner on_nodes_of(std::uint32_t gpus) const { return {with_gpus(node_, gpus), settings_}; }
+  Tuner on_nodes_of(const NodeRanks& ranks) const;
 
   // Does NCCL tune this kind? (The others are sends and receives, or not there.)
   static bool tunes(CollectiveKind kind);

@@ -58,18 +58,16 @@ std::uint64_t bytes_of_channel(const CollectiveCall& call) {
 }  // namespace
 
 std::uint64_t chunk_bytes(Shape shape, CollectiveKind kind, WireFormat format, std::uint64_t total,
-                          std::uint32_t ranks, std::uint32_t ranks_per_node) {
+                          std::uint32_t ranks, const NodeRanks& on) {
   if (shape == Shape::kNvls || shape == Shape::kNvlsTree) {
-    return nvls_chunk(shape, total, (ranks + ranks_per_node - 1) / ranks_per_node,
-                      std::min(ranks, ranks_per_node));
+    return nvls_chunk(shape, total, on.nodes_of(ranks), std::min(ranks, on.each));
   }
   std::uint64_t chunk = step_bytes(format);
   if (shape == Shape::kRing && format == WireFormat::kPlain) chunk *= kRingChunkSteps;
   if (shape == Shape::kTree && format == WireFormat::kFlagPerLine) {
-    const std::uint32_t nodes = (ranks + ranks_per_node - 1) / ranks_per_node;
-    const double depth = 1 + std::bit_width(nodes) - 1 + 0.1 * ranks_per_node;
-    halve_while_few(chunk, total, depth * 64 / ranks_per_node, 131'072);
-    halve_while_few(chunk, total, depth * 16 / ranks_per_node, 32'768);
+    const double depth = 1 + std::bit_width(on.nodes_of(ranks)) - 1 + 0.1 * on.each;
+    halve_while_few(chunk, total, depth * 64 / on.each, 131'072);
+    halve_while_few(chunk, total, depth * 16 / on.each, 32'768);
   }
   if (shape == Shape::kPat) {
     halve_while_few(chunk, total, kind == CollectiveKind::kAllgather ? 32 : 16, 65'536);
@@ -82,10 +80,9 @@ std::uint64_t chunk_bytes(Shape shape, const CollectiveCall& call) {
   const std::uint64_t bundle = options.bundle;
   const std::uint64_t element = std::max<std::uint32_t>(call.collective->element_bytes, 1);
   const std::uint64_t chunk =
-      options.chunk_bytes > 0
-          ? options.chunk_bytes
-          : chunk_bytes(shape, call.collective->kind, options.format, bytes_of_channel(call) / bundle,
-                        call.size, options.ranks_per_node);
+      options.chunk_bytes > 0 ? options.chunk_bytes
+                              : chunk_bytes(shape, call.collective->kind, options.format,
+                                            bytes_of_channel(call) / bundle, call.size, options.on_nodes());
   return std::max(chunk / element, std::uint64_t{1}) * element * bundle;
 }
 

@@ -31,9 +31,9 @@ inline constexpr std::uint64_t kLeastTraffic = 32 * 1024;
 enum class Shape : std::uint8_t { kRing, kChain, kTree, kPat, kNvls, kNvlsTree };
 
 // Longest chunk of a channel in bytes of data (NVLS: of one head). `total`: bytes of the channel's share
-// (times the ranks for allgather and reduce_scatter); `ranks_per_node`: at least 1.
+// (times the ranks for allgather and reduce_scatter); `on`: its `each` is at least 1.
 std::uint64_t chunk_bytes(Shape shape, CollectiveKind kind, WireFormat format, std::uint64_t total,
-                          std::uint32_t ranks, std::uint32_t ranks_per_node);
+                          std::uint32_t ranks, const NodeRanks& on);
 // Returns the chunk of this call: what the option `chunk` says, else the longest; for all channels of a
 // bundle together.
 std::uint64_t chunk_bytes(Shape shape, const CollectiveCall& call);

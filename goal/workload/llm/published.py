@@ -153,8 +153,10 @@ def read(path, only):
 def topology(device, gpus):
     device = device.removesuffix("_40gb")
     if device == "gb200":
-        racks = (gpus + 71) // 72
-        return f"scale_up:of=[single_switch:hosts={racks * 72}],node=gb200_nvl72"
+        # Of a rack's 72 GPUs jobs of several racks take 64, so that groups of 8 to 64 lie within one.
+        racks = (gpus + 63) // 64 if gpus > 72 else 1
+        taken = ",accelerators=64" if racks > 1 else ""
+        return f"scale_up:of=[single_switch:hosts={racks}],node=gb200_nvl72{taken}"
     node = {"a100": "dgx_a100", "h100": "dgx_h100", "h200": "dgx_h100", "b200": "dgx_b200"}[device]
     nodes = (gpus + 7) // 8
     if nodes == 1:

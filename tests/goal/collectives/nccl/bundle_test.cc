@@ -73,13 +73,15 @@ TEST_CASE("rings go as one with the same data, over the same neighbors") {
 }
 
 TEST_CASE("groups far apart are chosen for by what they have on a node") {
-  CHECK(ranks_of_a_node({}, 8) == 8);
-  CHECK(ranks_of_a_node({0, 1, 2, 3}, 8) == 8);    // inside a node
-  CHECK(ranks_of_a_node({0, 8, 16, 24}, 8) == 1);  // one on each
-  CHECK(ranks_of_a_node({0, 4, 8, 12, 16, 20}, 8) == 2);
-  CHECK(ranks_of_a_node({0, 1, 8, 9, 16}, 8) == 2);  // the last has fewer
-  CHECK(ranks_of_a_node({0, 8, 9, 16}, 8) == 1);
-  CHECK(ranks_of_a_node({0, 8, 1, 9}, 8) == 1);  // back on a node that was left
+  CHECK(ranks_of_nodes({}, 8) == NodeRanks{8});
+  CHECK(ranks_of_nodes({0, 1, 2, 3}, 8) == NodeRanks{8});    // inside a node
+  CHECK(ranks_of_nodes({0, 8, 16, 24}, 8) == NodeRanks{1});  // one on each
+  CHECK(ranks_of_nodes({0, 4, 8, 12, 16, 20}, 8) == NodeRanks{2});
+  CHECK(ranks_of_nodes({0, 1, 8, 9, 16}, 8) == NodeRanks{2});  // the last has fewer
+  CHECK(ranks_of_nodes({0, 8, 9, 16}, 8) == NodeRanks{2, 1});  // the first, too
+  CHECK(ranks_of_nodes({5, 6, 7, 8, 9, 10, 11}, 8) == NodeRanks{4, 3});
+  CHECK(ranks_of_nodes({0, 8, 9, 16, 24, 25}, 8) == NodeRanks{1});
+  CHECK(ranks_of_nodes({0, 8, 1, 9}, 8) == NodeRanks{1});  // back on a node that was left
   const std::vector<Communicator> groups = {
       {"", {}}, {"in", {0, 1, 2, 3, 4, 5, 6, 7}}, {"apart", {0, 8, 16, 24, 32, 40, 48, 56}}};
   CollectiveSelection selection({{}, {}, "nccl:node=dgx_h100"});

@@ -24,22 +24,30 @@ ChosenAlgorithm chosen(CollectiveKind kind, const std::string& text) {
 
 Outcome outcome_of(CollectiveKind kind, const std::string& text, u64 bytes, std::uint32_t ranks) {
   const Outcome outcome = run(chosen(kind, text), {.kind = kind, .bytes = bytes, .element_bytes = 8}, ranks);
-  INFO(text << " on " << ranks << " ranks with " << bytes << " bytes");
+  INFO(text << " on " << ranks << " ranks with " << bytes << " bytes: " << outcome.fault);
   CHECK(outcome.fault.empty());
   return outcome;
 }
 
 struct Layout {
-  std::uint32_t ranks, per_node, channels;
+  std::uint32_t ranks, per_node, channels, first = 0;
+  std::uint32_t node_of(std::uint32_t rank) const {
+    if (rank < first) return 0;
+    return (rank - first) / per_node + (first > 0 ? 1 : 0);
+  }
+  std::uint32_t nodes() const { return node_of(ranks - 1) + 1; }
+  std::string text() const { return fmt::format("ranks_per_node={},first_node={}", per_node, first); }
 };
-const Layout kLayouts[] = {{2, 1, 1},  {4, 4, 2},  {8, 8, 4},   {12, 4, 8}, {16, 4, 16},
-                           {64, 8, 4}, {24, 8, 2}, {100, 4, 6}, {9, 1, 2},  {22, 8, 4}};
+const Layout kLayouts[] = {{2, 1, 1},      {4, 4, 2},      {8, 8, 4},       {12, 4, 8},  {16, 4, 16},
+                           {64, 8, 4},     {24, 8, 2},     {100, 4, 6},     {9, 1, 2},   {22, 8, 4},
+                           {64, 56, 8, 8}, {28, 12, 4, 4}, {30, 12, 16, 6}, {4, 8, 2, 4}};
 
 struct Call {
   explicit Call(const Layout& layout, u64 bytes = 1 << 20) {
     collective = {.kind = CollectiveKind::kAllreduce, .bytes = bytes, .element_bytes = 4};
     options.channels = layout.channels;
     options.ranks_per_node = layout.per_node;
+    options.first_node = layout.first;
     call = {&collective, layout.ranks, 0, &options};
   }
   const CollectiveCall& of(std::uint32_t rank) {
@@ -162,7 +170,7 @@ TEST_CASE("in NCCL 2.20 and 2.21 chunks of the last turn are multiples of a grai
 
 TEST_CASE("chunks are as long as NCCL's") {
   const auto bytes = [](Shape shape, WireFormat format, u64 total = 1 << 30) {
-    return chunk_bytes(shape, CollectiveKind::kAllreduce, format, total, 64, 8);
+    return chunk_bytes(shape, CollectiveKind::kAllreduce, format, total, 64, {8});
   };
   CHECK(bytes(Shape::kRing, WireFormat::kPlain) == 2 << 20);
   CHECK(bytes(Shape::kRing, WireFormat::kFlagPerWord) == 32 << 10);
@@ -173,8 +181,8 @@ TEST_CASE("chunks are as long as NCCL's") {
   CHECK(bytes(Shape::kTree, WireFormat::kFlagPerLine) == 576'000);
   CHECK(bytes(Shape::kTree, WireFormat::kFlagPerLine, 8 << 20) == 576'000 / 4 / 1920 * 1920);
   CHECK(bytes(Shape::kTree, WireFormat::kFlagPerLine, 1 << 18) == 576'000 / 32 / 1920 * 1920);
-  CHECK(chunk_bytes(Shape::kPat, CollectiveKind::kAllgather, WireFormat::kPlain, 1 << 20, 8, 1) == 65'536);
-  CHECK(chunk_bytes(Shape::kPat, CollectiveKind::kReduceScatter, WireFormat::kPlain, 8 << 20, 8, 1) ==
+  CHECK(chunk_bytes(Shape::kPat, CollectiveKind::kAllgather, WireFormat::kPlain, 1 << 20, 8, {1}) == 65'536);
+  CHECK(chunk_bytes(Shape::kPat, CollectiveKind::kReduceScatter, WireFormat::kPlain, 8 << 20, 8, {1}) ==
         512 << 10);
 }
 
@@ -219,15 +227,17 @@ TEST_CASE("every ring visits each rank once and leaves each node once") {
         const std::uint32_t next = order.rank_at((position + 1) % layout.ranks);
         CHECK(order.position(rank) == position);
         seen.insert(rank);
-        if (rank / layout.per_node == next / layout.per_node) continue;
+        CHECK(order.node_of(rank) == layout.node_of(rank));
+        if (layout.node_of(rank) == layout.node_of(next)) continue;
         ++crossings;
-        if (rank < layout.per_node) leaves.insert(rank);
+        if (layout.node_of(rank) == 0) leaves.insert(rank);
       }
       CHECK(seen.size() == layout.ranks);
-      CHECK(crossings == (order.nodes() > 1 ? order.nodes() : 0));
+      CHECK(crossings == (layout.nodes() > 1 ? layout.nodes() : 0));
     }
-    const std::uint32_t different = std::max(1u, std::min(layout.channels / 2, layout.per_node));
-    if (layout.ranks > layout.per_node) CHECK(leaves.size() == different);
+    const std::uint32_t of_first = layout.first > 0 ? layout.first : layout.per_node;
+    const std::uint32_t different = std::max(1u, std::min(layout.channels / 2, of_first));
+    if (layout.nodes() > 1) CHECK(leaves.size() == different);
   }
 }
 
@@ -322,7 +332,7 @@ TEST_CASE("between nodes a ring allreduce sends 2(n-1)/n of the vector, spread o
 TEST_CASE("NCCL's trees: one parent, as many children as said, all ranks joined, logarithmic depth") {
   for (const Layout& layout : kLayouts) {
     Call call(layout);
-    const std::uint32_t nodes = (layout.ranks + layout.per_node - 1) / layout.per_node;
+    const std::uint32_t nodes = layout.nodes();
     for (std::uint32_t channel = 0; channel < layout.channels; ++channel) {
       std::vector<TreePlace> at(layout.ranks);
       for (std::uint32_t rank = 0; rank < layout.ranks; ++rank) at[rank] = tree_place(call.of(rank), channel);
@@ -335,7 +345,7 @@ TEST_CASE("NCCL's trees: one parent, as many children as said, all ranks joined,
         for (std::uint32_t hops = 0; at[r].up != kNoRank && hops <= layout.ranks; ++hops, r = at[r].up) {
           const auto& siblings = at[at[r].up];
           CHECK(std::count(siblings.down.begin(), siblings.down.begin() + siblings.children, r) == 1);
-          depth += r / layout.per_node != at[r].up / layout.per_node;
+          depth += layout.node_of(r) != layout.node_of(at[r].up);
         }
         CHECK(at[r].up == kNoRank);
         deepest = std::max(deepest, depth);
@@ -374,17 +384,30 @@ TEST_CASE("a tree allreduce sends the vector up and down every link") {
     const u64 n = 64 * 1024 * layout.channels;
     const auto all =
         traffic(CollectiveKind::kAllreduce,
-                fmt::format("nccl_tree:channels={},ranks_per_node={}", layout.channels, layout.per_node), n,
-                layout.ranks);
+                fmt::format("nccl_tree:channels={},{}", layout.channels, layout.text()), n, layout.ranks);
     u64 sum = 0, between = 0;
     for (const auto& [pair, bytes] : all) {
       sum += bytes;
-      if (pair.first / layout.per_node != pair.second / layout.per_node) between += bytes;
+      if (layout.node_of(pair.first) != layout.node_of(pair.second)) between += bytes;
     }
-    const u64 nodes = (layout.ranks + layout.per_node - 1) / layout.per_node;
+    const u64 nodes = layout.nodes();
     CHECK(sum == 2 * (layout.ranks - 1) * n);
     CHECK(between == 2 * (nodes - 1) * n);
   }
+}
+
+TEST_CASE("a first node with fewer ranks has all data too") {
+  for (const Layout& layout : kLayouts) {
+    if (layout.first == 0) continue;
+    for (const char* name : {"nccl_ring", "nccl_tree"}) {
+      outcome_of(CollectiveKind::kAllreduce, fmt::format("{}:channels=2,{}", name, layout.text()), 100'000,
+                 layout.ranks);
+    }
+    outcome_of(CollectiveKind::kAllgather, "nccl_ring:channels=2," + layout.text(), 96, layout.ranks);
+    outcome_of(CollectiveKind::kAlltoall, "nccl_p2p:" + layout.text(), 96, layout.ranks);
+  }
+  CHECK_THROWS_WITH(chosen(CollectiveKind::kAllreduce, "nccl_ring:ranks_per_node=4,first_node=5"),
+                    Catch::Contains("ranks_per_node at most"));
 }
 
 TEST_CASE("PAT takes log2 n steps, rounded up") {
@@ -454,7 +477,7 @@ TEST_CASE("between nodes the NVLS tree sends each place's share up and down, on 
 
 TEST_CASE("chunks of NVLS are as long as NCCL's") {
   const auto bytes = [](Shape shape, u64 total, std::uint32_t nodes) {
-    return chunk_bytes(shape, CollectiveKind::kAllreduce, WireFormat::kPlain, total, 8 * nodes, 8);
+    return chunk_bytes(shape, CollectiveKind::kAllreduce, WireFormat::kPlain, total, 8 * nodes, {8});
   };
   const u64 turn = 8 * 1024;  // of 8 heads with a KiB each
   CHECK(bytes(Shape::kNvls, 64 * 128 * turn, 1) == 128 << 10);
@@ -476,6 +499,7 @@ TEST_CASE("reductions in switches between nodes are refused") {
   CHECK(objection("nccl_nvls:ranks_per_node=8", 8).empty());
   CHECK(objection("nccl_nvls_tree:ranks_per_node=8", 16).empty());
   CHECK_THAT(objection("nccl_nvls_tree:ranks_per_node=8", 20), Catch::Contains("every node"));
+  CHECK_THAT(objection("nccl_nvls_tree:ranks_per_node=8,first_node=4", 16), Catch::Contains("every node"));
   CHECK_THROWS_WITH(objection("nccl_nvls_tree:protocol=ll", 16), Catch::Contains("it must be simple"));
   for (const char* text : {"nccl_collnet_direct", "nccl_collnet_chain:channels=2"}) {
     CHECK_THROWS_WITH(chosen(CollectiveKind::kAllreduce, text), Catch::Contains("SHARP"));
