@@ -90,6 +90,7 @@ std::vector<std::string> values_of(const std::string& parameter) {
   if (parameter == "radix") return {"2", "3"};
   if (parameter == "parallel") return {"0", "1", "2", "5"};
   if (parameter == "ranks_per_node") return {"1", "3", "1000"};
+  if (parameter == "first_node") return {"0", "1"};
   if (parameter == "dims") return {"0", "0x0", "0x0x0", "2x0"};
   if (parameter == "protocol") return {"simple", "ll128"};
   if (parameter == "channels") return {"1", "3"};
