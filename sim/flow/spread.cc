@@ -212,32 +212,178 @@ std::vector<std::uint32_t> Spread::apart() const {
   return group;
 }
 
-// Two channels are loaded alike if for each pair of a switch and a unit they have the same share. Each pair
-// is given a random number, and the shares, which are exact modulo a prime, times those numbers are added up:
-// channels that differ anywhere have the same sum with a probability of 2^-61.
-std::vector<std::uint32_t> Spread::groups() {
-  const auto& channels = topology_.channels();
-  std::vector<std::uint64_t> sum(channels.size()), value(topology_.nodes());
-  std::vector<bool> used(channels.size());
-  std::vector<std::uint64_t> inverses;
+// The switch that hosts of a unit are cabled to, if there is one only; else kNone.
+std::uint32_t Spread::last_of(std::uint32_t unit) const {
+  const auto cables = topology_.out_channels(topology_.host(unit_host_[unit]));
+  const std::uint32_t to = switch_at_[cables.front()];
+  return to != kNone && only_last(unit, to) ? to : kNone;
+}
+
+// Units at switches that have the same neighbours, over as many links each: but for those links, flows to
+// them have the same shares everywhere, and so have flows from them. The others are alone.
+std::vector<std::vector<std::uint32_t>> Spread::twins() const {
+  std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> found;
+  std::vector<std::vector<std::uint32_t>> all;
+  // Ways go by more than their links inside nodes, and by those that were before, where some are down.
+  const bool by_links =
+      !topology_.has_domains() && std::ranges::all_of(capacity_, [](Rate rate) { return rate > 0; });
+  std::vector<std::uint32_t> neighbours;
   for (std::uint32_t unit = 0; unit < units(); ++unit) {
-    const std::span<const Stop> all = stops(unit, sources_);
-    for (const std::uint32_t source : sources_) {
-      value[source] = mix64(mix64(source + 1) + unit) % (kPrime - 1) + 1;
-    }
-    for (const Stop& stop : all) {
-      const std::uint64_t here = std::exchange(value[stop.vertex], 0);
-      if (stop.count == 0) continue;
-      for (auto n = inverses.size(); n <= stop.count; ++n) inverses.push_back(n == 0 ? 0 : inverse(n));
-      const std::uint64_t each = times(here, inverses[stop.count]);
-      for (const std::uint32_t channel : links(stop)) {
-        sum[channel] = plus(sum[channel], each);
-        used[channel] = true;
-        value[channels[channel].to] = plus(value[channels[channel].to], each);
+    neighbours.clear();
+    if (const std::uint32_t last = by_links ? last_of(unit) : kNone; last != kNone) {
+      for (const std::uint32_t channel : topology_.out_channels(last)) {
+        if (switch_at_[channel] != kNone) neighbours.push_back(switch_at_[channel]);
       }
     }
-    if (std::has_single_bit(unit + 1) && differ_too_much(sum, used)) return apart();
+    if (neighbours.empty()) {
+      all.push_back({unit});
+      continue;
+    }
+    std::sort(neighbours.begin(), neighbours.end());
+    found[neighbours].push_back(unit);
   }
+  for (auto& [key, units] : found) all.push_back(std::move(units));
+  return all;
+}
+
+// Two channels are loaded alike if for each pair of a switch and a unit they have the same share. Each switch
+// and each unit is given a random number, and the shares, which are exact modulo a prime, times those numbers
+// are added up: channels that differ anywhere have the same sum with a probability of 2^-60.
+class LoadSums {
+ public:
+  explicit LoadSums(Spread& spread)
+      : spread_(spread),
+        channels_(spread.topology_.channels()),
+        sums_(channels_.size()),
+        used_(channels_.size()),
+        value_(spread.topology_.nodes()),
+        from_twins_(spread.topology_.nodes()),
+        mark_(spread.topology_.nodes(), Spread::kNone) {}
+
+  void add(const std::vector<std::uint32_t>& units) {
+    if (units.size() == 1) return add_alone(units.front());
+    add_twins(units);
+  }
+  const std::vector<std::uint64_t>& sums() const { return sums_; }
+  const std::vector<bool>& used() const { return used_; }
+
+ private:
+  static std::uint64_t of_source(std::uint32_t vertex) { return mix64(vertex + 1) % (kPrime - 1) + 1; }
+  static std::uint64_t of_unit(std::uint32_t unit) { return mix64(~std::uint64_t{unit}) % (kPrime - 1) + 1; }
+
+  std::uint64_t part(std::uint64_t of, std::size_t parts) {
+    for (auto n = inverses_.size(); n <= parts; ++n) inverses_.push_back(n == 0 ? 0 : inverse(n));
+    return times(of, inverses_[parts]);
+  }
+  void load(std::uint32_t channel, std::uint64_t with) {
+    sums_[channel] = plus(sums_[channel], with);
+    used_[channel] = true;
+  }
+
+  void add_alone(std::uint32_t unit) {
+    for (const std::uint32_t source : spread_.sources_)
+      value_[source] = times(of_source(source), of_unit(unit));
+    for (const Spread::Stop& stop : spread_.stops(unit, spread_.sources_)) {
+      const std::uint64_t here = std::exchange(value_[stop.vertex], 0);
+      if (stop.count == 0) continue;
+      const std::uint64_t each = part(here, stop.count);
+      for (const std::uint32_t channel : spread_.links(stop)) {
+        load(channel, each);
+        value_[channels_[channel].to] = plus(value_[channels_[channel].to], each);
+      }
+    }
+  }
+
+  // Flows to all of them at once as far as their neighbours, then to each for itself, less its own.
+  void add_twins(const std::vector<std::uint32_t>& units) {
+    ++call_;
+    std::uint64_t all = 0;
+    for (const std::uint32_t unit : units) {
+      all = plus(all, of_unit(unit));
+      mark_[spread_.last_of(unit)] = call_;
+    }
+    others_.clear();
+    for (const std::uint32_t source : spread_.sources_) {
+      if (mark_[source] == call_) continue;
+      others_.push_back(source);
+      value_[source] = of_source(source);
+    }
+    find_ups(spread_.last_of(units.front()));
+    for (const std::uint32_t a : neighbours_) mark_[a] = call_ | kNeighbour;
+    for (const Spread::Stop& stop : spread_.stops(units.front(), others_)) {
+      if (mark_[stop.vertex] == (call_ | kNeighbour)) continue;
+      const std::uint64_t here = std::exchange(value_[stop.vertex], 0);
+      if (stop.count == 0) continue;
+      const std::uint64_t each = part(here, stop.count), sum = times(each, all);
+      for (const std::uint32_t channel : spread_.links(stop)) {
+        load(channel, sum);
+        value_[channels_[channel].to] = plus(value_[channels_[channel].to], each);
+      }
+    }
+    for (const std::uint32_t unit : units) {
+      const std::uint32_t last = spread_.last_of(unit);
+      find_ups(last);
+      const std::uint64_t each = part(of_source(last), ups_.size());
+      const std::uint64_t to_others = times(each, plus(all, kPrime - of_unit(unit)));
+      for (const std::uint32_t up : ups_) {
+        load(up, to_others);
+        value_[channels_[up].to] = plus(value_[channels_[up].to], each);
+      }
+    }
+    for (const std::uint32_t unit : units) {
+      const std::uint32_t last = spread_.last_of(unit);
+      find_ups(last);
+      const std::uint64_t own = part(of_source(last), ups_.size());
+      for (const std::uint32_t up : ups_) ++from_twins_[channels_[up].to];
+      for (const std::uint32_t up : ups_) {
+        const std::uint32_t a = channels_[up].to;
+        const std::uint64_t links = from_twins_[a], own_here = times(own, links);
+        load(up ^ 1, times(of_unit(unit), part(plus(value_[a], kPrime - own_here), links)));
+      }
+      for (const std::uint32_t up : ups_) from_twins_[channels_[up].to] = 0;
+    }
+    for (const std::uint32_t a : neighbours_) value_[a] = 0;
+  }
+
+  // The links of a switch to others, and those others.
+  void find_ups(std::uint32_t vertex) {
+    ups_.clear();
+    neighbours_.clear();
+    for (const std::uint32_t channel : spread_.topology_.out_channels(vertex)) {
+      if (spread_.switch_at_[channel] == Spread::kNone) continue;
+      ups_.push_back(channel);
+      neighbours_.push_back(spread_.switch_at_[channel]);
+    }
+  }
+
+  static constexpr std::uint32_t kNeighbour = 1U << 31;
+
+  Spread& spread_;
+  const std::vector<topologies::Channel>& channels_;
+  std::vector<std::uint64_t> sums_;
+  std::vector<bool> used_;
+  std::vector<std::uint64_t> value_, inverses_;  // value_: by vertex; 0 between calls
+  std::vector<std::uint32_t> from_twins_;        // by vertex: links to it from the twin at hand
+  std::vector<std::uint32_t> mark_;              // by vertex: the call of whose twins, or neighbours, it is
+  std::vector<std::uint32_t> others_, ups_, neighbours_;
+  std::uint32_t call_ = 0;
+};
+
+std::vector<std::uint32_t> Spread::groups() {
+  const auto& channels = topology_.channels();
+  LoadSums loads(*this);
+  std::uint32_t done = 0;
+  for (const std::vector<std::uint32_t>& units : twins()) {
+    const std::uint32_t before = done;
+    loads.add(units);
+    done += static_cast<std::uint32_t>(units.size());
+    if (std::bit_floor(done + 1) != std::bit_floor(before + 1) &&
+        differ_too_much(loads.sums(), loads.used())) {
+      return apart();
+    }
+  }
+  const std::vector<std::uint64_t>& sum = loads.sums();
+  const std::vector<bool>& used = loads.used();
   std::map<std::pair<std::uint64_t, Rate>, std::uint32_t> known;
   std::vector<std::uint32_t> group(channels.size(), kNone);
   for (std::uint32_t channel = 0; channel < channels.size(); ++channel) {
@@ -295,7 +441,8 @@ void Spread::mark_free(std::vector<std::uint32_t>& group, std::uint32_t groups) 
       }
     }
     for (std::uint32_t g = 0; g < groups; ++g) to_takers[g] += std::exchange(of_unit[g], 0.0) * takes[unit];
-    if (crossings > kMostCrossings) return;
+    // Units have about as many each: what would take far too long isn't begun.
+    if (crossings > kMostCrossings || (unit == 0 && crossings * units() > 4 * kMostCrossings)) return;
   }
   std::vector<double> from_senders(groups);
   for (std::size_t s = 0; s < sources_.size(); ++s) {

@@ -90,6 +90,10 @@ class Spread {
   std::vector<std::uint32_t> apart() const;
   void mark_free(std::vector<std::uint32_t>& group, std::uint32_t groups);
   void find_units();
+  std::vector<std::vector<std::uint32_t>> twins() const;
+  std::uint32_t last_of(std::uint32_t unit) const;
+
+  friend class LoadSums;
 
   const topologies::Topology& topology_;
   const routing::RoutingTable& table_;
