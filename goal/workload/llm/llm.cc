@@ -150,17 +150,11 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
                     training.outer.inner_steps, training.outer.inner_steps / training.outer.fragments,
                     training.iterations, training.outer.inner_steps));
   }
-  if (const std::string told = llm::told_of_shards(parameters, training); !told.empty()) {
-    sentences.push_back(told);
-  }
-  if (const std::string told = llm::told_of_idle(parameters, training); !told.empty()) {
-    sentences.push_back(told);
-  }
-  if (const std::string told = llm::told_of_stack(parameters, training); !told.empty()) {
-    sentences.push_back(told);
-  }
-  if (const std::string told = llm::told_of_attention(parameters, training); !told.empty()) {
-    sentences.push_back(told);
+  for (const std::string& told :
+       {llm::told_of_shards(parameters, training), llm::told_of_idle(parameters, training),
+        llm::told_of_straddling(parameters, training), llm::told_of_stack(parameters, training),
+        llm::told_of_attention(parameters, training)}) {
+    if (!told.empty()) sentences.push_back(told);
   }
   return sentences;
 }

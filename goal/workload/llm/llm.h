@@ -35,6 +35,10 @@ std::string told_of_idle(const Parameters& parameters, const Training& training)
 // else "".
 std::string told_of_expert_nodes(const Parameters& parameters, const Training& training);
 
+// Which tensor-parallel groups and groups of experts lie on two nodes though one has room for them; else "".
+// "" too where nobody says how many ranks a node has.
+std::string told_of_straddling(const Parameters& parameters, const Training& training);
+
 // What is to be told of the software that stack=auto took to compute with sharding=fsdp; else "".
 std::string told_of_stack(const Parameters& parameters, const Training& training);
 

@@ -2,6 +2,10 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "goal/workload/llm/llm.h"
 
 namespace weft::goal::llm {
@@ -36,6 +40,32 @@ std::string told_of_idle(const Parameters& parameters, const Training& training)
   if (idle.empty()) return "";
   return fmt::format("nothing changes by {}: this layout has nothing that {} about", fmt::join(idle, ", "),
                      idle.size() > 1 ? "they say anything" : "it says anything");
+}
+
+std::string told_of_straddling(const Parameters& parameters, const Training& training) {
+  if (parameters.automatic("node_ranks")) return "";
+  const Layout& layout = training.layout;
+  const std::uint32_t node = node_ranks(parameters);
+  std::vector<std::string> told;
+  for (const Axis axis : {Axis::kTensor, Axis::kExpert}) {
+    const std::uint32_t size = layout.size(axis);
+    if (size < 2 || size > node || node % size == 0) continue;
+    std::vector<Rank> first(layout.groups(axis), layout.ranks());
+    std::vector<bool> apart(first.size());
+    for (Rank rank = 0; rank < layout.ranks(); ++rank) {
+      const std::uint32_t group = layout.group(axis, layout.place(rank));
+      first[group] = std::min(first[group], rank);
+      apart[group] = apart[group] || first[group] / node != rank / node;
+    }
+    if (const auto many = std::ranges::count(apart, true); many > 0) {
+      told.push_back(fmt::format("{} of {} groups of {}={}", many, apart.size(), name(axis), size));
+    }
+  }
+  if (told.empty()) return "";
+  return fmt::format(
+      "{} lie on two nodes of {} ranks, and cross the network: ranks fill nodes one after the other; "
+      "accelerators=... of scale_up leaves some of a node's idle",
+      fmt::join(told, " and "), node);
 }
 
 std::string told_of_stack(const Parameters& parameters, const Training& training) {

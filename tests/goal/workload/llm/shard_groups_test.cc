@@ -95,6 +95,18 @@ TEST_CASE("shard groups: sharding=hsdp takes those of a node, and tells it") {
              Catch::Contains("dp_shard says other"));
 }
 
+TEST_CASE("groups that lie on two nodes, and have room on one, are told") {
+  // Nodes of 6: ranks 4 to 7 are on two.
+  CHECK_THAT(told("model=tiny,seq=128,tp=4,dp=3,node_ranks=6", 12),
+             Catch::Contains("1 of 3 groups of tp=4 lie on two nodes of 6 ranks"));
+  CHECK_THAT(told("model=mixtral_8x7b,dp=12,ep=4,node_ranks=6", 12),
+             Catch::Contains("1 of 3 groups of ep=4 lie on two nodes of 6 ranks"));
+  for (const std::string fits :
+       {"tp=4,dp=3", "tp=4,dp=3,node_ranks=8", "tp=4,dp=3,node_ranks=3", "dp=12,node_ranks=6"}) {
+    CHECK(told("model=tiny,seq=128," + fits, 12).find("lie on two nodes") == std::string::npos);
+  }
+}
+
 TEST_CASE("shard groups: a device holds its part of a group's weights") {
   // Llama 3 8B has 8.03e9 parameters: 2 bytes each and 4 of a gradient, 12 of the optimizer. Two layers are
   // whole.
