@@ -25,6 +25,7 @@ using weft::goal::TraceRecord;
 using weft::trace::End;
 using weft::trace::Function;
 using weft::trace::test::installed;
+using weft::trace::test::read_ranks;
 using weft::trace::test::run;
 using weft::trace::test::Run;
 using weft::trace::test::Trace;
@@ -353,6 +354,27 @@ void check_undecoded_and_failed(const Trace& t) {
   CHECK(failed.peer == weft::trace::kUndefined);
 }
 
+// What the four ranks of programs/calls.c leave.
+void check_calls(const std::string& mpi, const std::vector<Trace>& ranks) {
+  REQUIRE(ranks.size() == 4);
+  for (int rank = 0; rank < 4; ++rank) {
+    INFO("rank " << rank);
+    const Trace& t = ranks[static_cast<std::size_t>(rank)];
+    const int left = (rank + 3) % 4, right = (rank + 1) % 4;
+    check_invariants(t);
+    CHECK(t.header.mpi_library.find(mpi == "mpich" ? "MPICH" : "Open MPI") != std::string::npos);
+    check_sub_communicator(t, rank);
+    check_waits_and_tests(t, rank, left, right);
+    check_persistent(t, left, right);
+    check_exchanges_and_probes(t, left, right);
+    check_collectives(t, rank);
+    check_communicators(t, rank);
+    if (mpi == "mpich") check_large_counts(t, left, right);
+    check_undecoded_and_failed(t);
+  }
+  check_keys(ranks);
+}
+
 }  // namespace
 
 TEST_CASE("every decoded call of a C program is recorded as its source says") {
@@ -360,22 +382,18 @@ TEST_CASE("every decoded call of a C program is recorded as its source says") {
     SECTION(mpi) {
       const Run result = run(mpi, 4, "calls");
       CHECK(result.status == 0);
-      for (int rank = 0; rank < 4; ++rank) {
-        INFO("rank " << rank);
-        const Trace& t = result.ranks[static_cast<std::size_t>(rank)];
-        const int left = (rank + 3) % 4, right = (rank + 1) % 4;
-        check_invariants(t);
-        CHECK(t.header.mpi_library.find(mpi == "mpich" ? "MPICH" : "Open MPI") != std::string::npos);
-        check_sub_communicator(t, rank);
-        check_waits_and_tests(t, rank, left, right);
-        check_persistent(t, left, right);
-        check_exchanges_and_probes(t, left, right);
-        check_collectives(t, rank);
-        check_communicators(t, rank);
-        if (mpi == "mpich") check_large_counts(t, left, right);
-        check_undecoded_and_failed(t);
-      }
-      check_keys(result.ranks);
+      check_calls(mpi, result.ranks);
+      CHECK(result.ranks[0].header.version == weft::trace::kVersion);
+    }
+  }
+}
+
+TEST_CASE("traces that were left when the format had version 3 tell the same") {
+  for (const std::string mpi : {"openmpi", "mpich"}) {
+    SECTION(mpi) {
+      const std::vector<Trace> ranks = read_ranks("tests/tracer/version_3/" + mpi, 4);
+      check_calls(mpi, ranks);
+      CHECK(ranks[0].header.version == 3);
     }
   }
 }

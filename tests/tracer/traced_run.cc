@@ -88,6 +88,20 @@ Trace read(const fs::path& path) {
 
 }  // namespace
 
+std::vector<Trace> read_ranks(const std::string& directory, int ranks, bool missing) {
+  std::vector<Trace> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const fs::path path = fs::path(directory) / fmt::format("rank-{:06}.wtrc", rank);
+    INFO(path.string());
+    if (missing && !fs::exists(path)) continue;
+    REQUIRE(fs::exists(path));
+    all.push_back(read(path));
+    CHECK(static_cast<int>(all.back().header.rank) == rank);
+    CHECK(static_cast<int>(all.back().header.size) == ranks);
+  }
+  return all;
+}
+
 Run run(const std::string& mpi, int ranks, const std::string& program, const std::string& argument,
         const std::string& fault) {
   const fs::path directory =
@@ -115,15 +129,7 @@ Run run(const std::string& mpi, int ranks, const std::string& program, const std
   if (argument.empty() && result.status != 0) {
     std::cout << result.output;
   }
-  for (int rank = 0; rank < ranks; ++rank) {
-    const fs::path path = directory / fmt::format("rank-{:06}.wtrc", rank);
-    INFO(path.string());
-    if (!fault.empty() && !fs::exists(path)) continue;
-    REQUIRE(fs::exists(path));
-    result.ranks.push_back(read(path));
-    CHECK(static_cast<int>(result.ranks.back().header.rank) == rank);
-    CHECK(static_cast<int>(result.ranks.back().header.size) == ranks);
-  }
+  result.ranks = read_ranks(result.directory, ranks, !fault.empty());
   return result;
 }
 

@@ -49,6 +49,9 @@ std::uint64_t moved_bytes(const Run& run, Function function);
 Run run(const std::string& mpi, int ranks, const std::string& program, const std::string& argument = "",
         const std::string& fault = "");
 
+// Reads the files of that many ranks; of those without a file nothing, if they may be `missing`.
+std::vector<Trace> read_ranks(const std::string& directory, int ranks, bool missing = false);
+
 // The MPIs of this machine, by the endings of their commands; says which are missing.
 std::vector<std::string> installed();
 

@@ -10,7 +10,7 @@
 namespace weft::trace {
 
 inline constexpr char kMagic[8] = {'W', 'E', 'F', 'T', 'T', 'R', 'C', '\n'};
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 inline constexpr std::uint32_t kOldestVersion = 1;        // that readers know
 inline constexpr std::uint32_t kChunkMagic = 0x4B435457;  // "WTCK" in a little-endian file
 inline constexpr std::size_t kChunkHeaderBytes = 16;      // magic, payload bytes, Adler-32, state
@@ -303,15 +303,16 @@ constexpr FunctionInfo function_info(Function function) {
   return {nullptr, Shape::kPlain};
 }
 
-// First byte of a record: a function number (with kFailed where the call returned an error), or one of these.
-inline constexpr std::uint8_t kFailed = 0x80;
-// In the place of a function number from 128 on, which follows, less 128.
+// First byte of a record: a function number, kRepeats with a slot, or one of these.
+// In the place of a function number from 128 on, which stands before the fields, less 128.
 inline constexpr std::uint8_t kLongNumber = 112;
 inline constexpr unsigned kFirstLongNumber = 128;
 enum class Meta : std::uint8_t {
+  kOverlap = 111,  // the call whose record follows was entered before the one of the last record was left
   kWaitingInside = 113,  // kOffCore of one time only, the most frequent
   kThreadBegin = 114,    // the call whose record follows is its thread's first
   kThreadEnd = 115,      // a thread that made calls has ended
+  kFailure = 116,        // the error code of the call whose record follows
   kFact = 118,           // something known of the process or its machine
   kThread = 120,         // the following records are of another thread
   kCommunicator = 121,   // defines a communicator
@@ -322,6 +323,19 @@ enum class Meta : std::uint8_t {
   kRegion = 126,         // begin or end of a region that the program names
   kOffCore = 127,        // how long the thread did not run before and in the call whose record follows
 };
+
+// Up to version 3 added to the function number of a call that returned an error.
+inline constexpr std::uint8_t kFailed = 0x80;
+
+// From version 4 on a record with fields that an earlier one of its chunk has leaves them out: its first byte
+// is kRepeats and the slot that keeps them. Fields that were written out are kept in the slot that slot_of()
+// gives them, in the place of others; but for longer ones than kMostKept, or a small file could make its
+// reader read without end.
+inline constexpr std::uint8_t kRepeats = 0x80;
+inline constexpr std::size_t kSlots = 128;
+inline constexpr std::size_t kMostKept = 1024;
+// `first`: the record's first byte. REQUIRES: 7 bytes behind the fields can be read, whatever they are.
+inline std::size_t slot_of(std::uint8_t first, const std::uint8_t* fields, std::size_t bytes);
 
 // Time in which a thread did not run although it was in the middle of something: it was ready and waited for
 // a core, or it slept (blocked in the system). What is below kLeastOffCoreNs is not told. Before the first
@@ -447,6 +461,20 @@ inline std::uint32_t get_u32(const std::uint8_t* in) {
   std::uint32_t value = 0;
   for (int i = 0; i < 4; ++i) value |= static_cast<std::uint32_t>(in[i]) << (8 * i);
   return value;
+}
+
+// Up to 8 bytes as a little-endian number. REQUIRES: 8 bytes can be read.
+inline std::uint64_t get_word(const std::uint8_t* in, std::size_t bytes) {
+  std::uint64_t word;
+  __builtin_memcpy(&word, in, sizeof word);
+  return bytes >= sizeof word ? word : word & ((std::uint64_t{1} << (8 * bytes)) - 1);
+}
+inline std::size_t slot_of(std::uint8_t first, const std::uint8_t* fields, std::size_t bytes) {
+  std::uint64_t hash = first;
+  for (std::size_t at = 0; at < bytes; at += 8) {
+    hash = (hash ^ get_word(fields + at, bytes - at)) * 0x9E3779B97F4A7C15u;
+  }
+  return hash >> 57;
 }
 
 // Adler-32 of RFC 1950, section 8.2.

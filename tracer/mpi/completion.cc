@@ -91,7 +91,7 @@ class Completed {
                                                : kFoundAll;
       record_.out().byte(found);
       if (found != kFoundOne) record_.out().number(static_cast<std::uint64_t>(given));
-      if (!flag) return record_.out().number(0);
+      if (!flag) return record_.one_poll();
       if (found == kFoundSome) record_.out().number(static_cast<std::uint64_t>(n_));
       for (int i = 0; i < n_; ++i) {
         record_.reference(entries_[i].number);

@@ -146,15 +146,9 @@ void put_off_core(const Call& call) {
 void put_call(Function function, std::uint32_t thread, std::uint64_t enter_ns, std::uint64_t leave_ns,
               int error) {
   put_thread(thread);
-  const auto number = static_cast<unsigned>(function);
-  const bool is_long = number >= kFirstLongNumber;
-  const std::uint8_t first = is_long ? kLongNumber : static_cast<std::uint8_t>(number);
-  state.writer.byte(first | (error != MPI_SUCCESS ? kFailed : 0));
-  if (is_long) state.writer.number(number - kFirstLongNumber);
-  state.writer.signed_number(static_cast<std::int64_t>(enter_ns - state.last_leave_ns));
-  state.writer.number(leave_ns - enter_ns);
+  const auto gap_ns = static_cast<std::int64_t>(enter_ns - state.last_leave_ns);
+  state.writer.begin_call(function, gap_ns, leave_ns - enter_ns, error);
   state.last_leave_ns = leave_ns;
-  if (error != MPI_SUCCESS) state.writer.signed_number(error);
 }
 
 // `until_ns`: when what follows them begins.
@@ -173,8 +167,9 @@ void put_polls(std::uint64_t until_ns = UINT64_MAX) {
     state.writer.byte(0);
     state.writer.number(polls.given);
   }
+  state.writer.end_fields();
   state.writer.number(polls.calls - 1);
-  if (polls.calls > 1) state.writer.number(polls.inside_ns);
+  if (polls.calls > 1) state.writer.number(polls.leave_ns - polls.enter_ns - polls.inside_ns);
   state.writer.commit();
   polls.calls = 0;
 }
@@ -559,6 +554,10 @@ void Record::poll(const Comm* comm, int peer, int tag, int given) {
 }
 
 Writer& Record::out() { return state.writer; }
+void Record::one_poll() {
+  state.writer.end_fields();
+  state.writer.number(0);
+}
 Requests& Record::requests() { return state.requests; }
 Requests& Record::messages() { return state.messages; }
 Communicators& Record::communicators() { return state.communicators; }

@@ -226,23 +226,25 @@ class Record {
   // `given` is how many requests were handed in, or the window asked about; comm, peer and tag are a probe's.
   void poll(const Comm* comm, int peer, int tag, int given);
 
+  // Ends the fields of a failed test or probe, which is no part of a run.
+  void one_poll();
+
   Writer& out();
-  void comm(const Comm* comm) {
-    out().number(comm == nullptr ? 0 : static_cast<std::uint64_t>(comm->id) + 1);
+  static std::uint64_t comm_number(const Comm* comm) {
+    return comm == nullptr ? 0 : static_cast<std::uint64_t>(comm->id) + 1;
   }
+  static std::uint64_t world_peer(const Comm* c, int peer) {
+    return zigzag(c == nullptr ? kUndefined : c->world_rank(peer));
+  }
+  void comm(const Comm* comm) { out().number(comm_number(comm)); }
   void posted(const Comm* c, int peer, int tag) {
-    comm(c);
-    peer_and_tag(c, peer, tag);
+    out().numbers(comm_number(c), world_peer(c, peer), zigzag(tag));
   }
-  void peer_and_tag(const Comm* c, int peer, int tag) {
-    out().signed_number(c == nullptr ? kUndefined : c->world_rank(peer));
-    out().signed_number(tag);
-  }
+  void peer_and_tag(const Comm* c, int peer, int tag) { out().numbers(world_peer(c, peer), zigzag(tag)); }
   // Returns the bytes.
   std::uint64_t size(std::uint64_t count, MPI_Datatype type) {
     const std::uint64_t element = failed() ? 0 : type_size(type);
-    out().number(count);
-    out().number(element);
+    out().numbers(count, element);
     return count * element;
   }
   // What came: flags and, for a message, its source, tag and bytes, as far as they are not as posted.

@@ -185,7 +185,7 @@ inline void record_probe(const Call& call, int peer, int tag, MPI_Comm comm, boo
   record.posted(c, peer, tag);
   if (!found) {
     record.out().byte(0);
-    return record.out().number(0);
+    return record.one_poll();
   }
   record.message(c, status, {}, kFound);
   if (message == nullptr) return;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kPage = 4096;
 // The file is made longer, and mapped, in steps of this: small beside a chunk, as there may be many ranks.
 constexpr std::size_t kStep = std::size_t{128} << 10;
-// Kept free behind each chunk for its end record.
+// Kept free behind each chunk for its end record, and so that slot_of() can read there.
 constexpr std::size_t kEndRoom = 16;
 constexpr std::size_t kHeadBytes = sizeof kMagic + 8;
 
@@ -152,6 +152,8 @@ bool Writer::begin_chunk(std::uint64_t offset) {
   window_offset_ = page;
   begin_ = at_ = window_ + (offset - page) + kChunkHeaderBytes;
   capacity_ = window_ + size - kEndRoom;
+  fields_ = 0;
+  memset(slots_, 0, sizeof slots_);
   std::uint8_t* header = begin_ - kChunkHeaderBytes;
   put_u32(header + 4, 0);
   put_u32(header + 8, 0);
@@ -175,6 +177,7 @@ bool Writer::next_chunk() {
 
 bool Writer::finish(End reason) {
   at_ = begin_ + get_u32(begin_ - kChunkHeaderBytes + 4);
+  fields_ = 0;
   byte(static_cast<std::uint8_t>(Meta::kEnd));
   number(static_cast<std::uint64_t>(reason));
   finish_chunk();

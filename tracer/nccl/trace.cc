@@ -161,11 +161,9 @@ void put_call(Function function, std::uint64_t enter_ns, std::uint64_t leave_ns,
     state.writer.byte(static_cast<std::uint8_t>(Meta::kThread));
     state.writer.number(thread);
   }
-  state.writer.byte(static_cast<std::uint8_t>(function) | (error != kSuccess ? kFailed : 0));
-  state.writer.signed_number(static_cast<std::int64_t>(enter_ns - state.last_leave_ns));
-  state.writer.number(leave_ns - enter_ns);
+  const auto gap_ns = static_cast<std::int64_t>(enter_ns - state.last_leave_ns);
+  state.writer.begin_call(function, gap_ns, leave_ns - enter_ns, error);
   state.last_leave_ns = leave_ns;
-  if (error != kSuccess) state.writer.signed_number(error);
 }
 
 // To be called when a record is whole: it counts from here on.

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace weft::goal {
 
 using trace::Function;
@@ -48,14 +50,15 @@ std::uint64_t TraceArguments::read_reference() {
 
 void TraceArguments::read_polls(TraceRecord& r) {
   r.polls = 1 + values_.varint_at_most(UINT64_MAX - 1, "polls");
-  if (r.polls > 1) r.inside_ns = values_.varint();
+  if (r.polls == 1) return;
+  const std::uint64_t ns = values_.varint(), all_ns = r.leave_ns - r.enter_ns;
+  r.inside_ns = values_.header().version < 4 ? ns : all_ns - std::min(ns, all_ns);
 }
 
 void TraceArguments::read_probe(TraceRecord& r) {
   read_posted(r);
   const std::uint8_t bits = values_.byte();
   r.flag = (bits & trace::kFound) != 0;
-  if (!r.flag) read_polls(r);
   read_message(r.received, bits, {});
   if (r.flag && is_probe_for_message(r.function)) r.message = values_.varint();
 }
@@ -67,7 +70,7 @@ void TraceArguments::read_completions(TraceRecord& r) {
       found == trace::kFoundOne
           ? 1
           : static_cast<std::uint32_t>(values_.varint_at_most(UINT32_MAX, "number of requests"));
-  if (!r.flag) return read_polls(r);
+  if (!r.flag) return;
   const auto left = values_.left();
   std::uint64_t n = r.requests_given;
   if (found == trace::kFoundSome) n = values_.varint_at_most(left, "completed requests");
@@ -162,7 +165,7 @@ void TraceArguments::read_partitions(Shape shape, TraceRecord& r) {
   if (shape == Shape::kArrived) {
     r.flag = values_.byte() != 0;
     r.requests_given = static_cast<std::uint32_t>(values_.varint_at_most(UINT32_MAX, "number of requests"));
-    if (!r.flag) return read_polls(r);
+    if (!r.flag) return;
     r.request = read_reference();
     r.ready.push_back(static_cast<std::uint32_t>(values_.varint_at_most(kMostPartitions, "partition")));
     return;
@@ -192,9 +195,6 @@ void TraceArguments::read_one_sided(Shape shape, TraceRecord& r) {
     case Shape::kWindowGroup:
       read_ranks(r.group);
       break;
-    case Shape::kWindowTest:
-      if (!r.flag) read_polls(r);
-      break;
     case Shape::kOneSided:
     case Shape::kOneSidedRequest:
       r.peer = values_.small_signed("target");
@@ -223,8 +223,7 @@ void TraceArguments::read_exchange(Shape shape, TraceRecord& r) {
 void TraceArguments::read_status(TraceRecord& r) {
   r.flag = values_.byte() != 0;
   r.requests_given = static_cast<std::uint32_t>(values_.varint_at_most(UINT32_MAX, "number of requests"));
-  if (!r.flag) return read_polls(r);
-  r.request = read_reference();
+  if (r.flag) r.request = read_reference();
 }
 
 void TraceArguments::read(Shape shape, TraceRecord& r) {

@@ -23,6 +23,8 @@ class TraceArguments {
   void set_next_request(std::uint64_t request) { next_request_ = request; }
   // REQUIRES: the record has its function, error and times; the function is one that the tracer decodes.
   void read(trace::Shape shape, TraceRecord& record);
+  // What is behind the fields of a test or probe that was in vain.
+  void read_polls(TraceRecord& record);
 
  private:
   void read_message(TraceMessage& message, std::uint8_t flags, const TraceMessage& posted);
@@ -30,7 +32,6 @@ class TraceArguments {
   void read_posted(TraceRecord& record);
   void read_size(TraceRecord& record);
   std::uint64_t read_reference();
-  void read_polls(TraceRecord& record);
   void read_probe(TraceRecord& record);
   void read_completions(TraceRecord& record);
   void read_started(TraceRecord& record);

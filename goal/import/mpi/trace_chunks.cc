@@ -112,9 +112,11 @@ bool TraceChunks::next() {
   if (!read_payload(bytes, open_)) return stop("the file ends inside a chunk");
   if (!open_ && trace::checksum(chunk_.data(), bytes) != trace::get_u32(head + 8))
     return stop("a chunk's checksum does not hold");
-  next_chunk_ = chunk_offset_ + trace::kChunkHeaderBytes + chunk_.size();
+  const std::size_t payload = chunk_.size();
+  next_chunk_ = chunk_offset_ + trace::kChunkHeaderBytes + payload;
+  chunk_.resize(payload + 7);
   at_ = chunk_.data();
-  chunk_end_ = at_ + chunk_.size();
+  chunk_end_ = at_ + payload;
   blank_ = bytes == 0;
   return true;
 }

@@ -39,6 +39,12 @@ class TraceChunks {
   // Bytes of the file up to the end of the last chunk that counts.
   std::uint64_t used_bytes() const { return next_chunk_; }
 
+  // Where in the chunk the next value is, and to go on elsewhere in it.
+  std::size_t place() const { return static_cast<std::size_t>(at_ - chunk_.data()); }
+  void go_to(std::size_t place) { at_ = chunk_.data() + place; }
+  // Behind what is there, 7 more bytes can be read.
+  const std::uint8_t* bytes_at(std::size_t place) const { return chunk_.data() + place; }
+
   bool at_end() const { return at_ == chunk_end_; }
   std::uint64_t left() const { return static_cast<std::uint64_t>(chunk_end_ - at_); }
   std::uint8_t byte() {

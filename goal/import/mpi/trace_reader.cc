@@ -43,6 +43,7 @@ bool TraceReader::read_chunk() {
   last_leave_ = chunks_.varint();
   thread_ = static_cast<std::uint32_t>(chunks_.varint_at_most(UINT32_MAX, "thread"));
   arguments_.set_next_request(chunks_.varint());
+  slots_ = {};
   return true;
 }
 
@@ -189,6 +190,12 @@ bool TraceReader::read_meta(std::uint8_t kind) {
     case Meta::kThreadBegin:
       thread_begins_cpu_ns_ = chunks_.varint();
       return true;
+    case Meta::kOverlap:
+      overlap_ns_ = chunks_.varint();
+      return true;
+    case Meta::kFailure:
+      error_ = chunks_.small_signed("error code");
+      return true;
     case Meta::kThreadEnd: {
       TraceThreadEnd end;
       end.thread = static_cast<std::uint32_t>(chunks_.varint_at_most(UINT32_MAX, "thread"));
@@ -236,26 +243,67 @@ bool TraceReader::read_meta(std::uint8_t kind) {
 }
 
 void TraceReader::read_call(std::uint8_t kind, TraceRecord& r) {
-  unsigned number = kind & ~trace::kFailed;
+  r.thread = thread_;
+  if (header().version < 4) {
+    read_function(kind & ~trace::kFailed, r);
+    read_times(r);
+    if ((kind & trace::kFailed) != 0) r.error = chunks_.small_signed("error code");
+    read_fields(r);
+  } else if ((kind & trace::kRepeats) != 0) {
+    repeat_fields(kind & ~trace::kRepeats, r);
+  } else {
+    if (kind != trace::kLongNumber) read_function(kind, r);
+    read_times(r);
+    r.error = std::exchange(error_, 0);
+    const std::size_t begin = chunks_.place();
+    if (kind == trace::kLongNumber) read_function(kind, r);
+    read_fields(r);
+    const std::size_t end = chunks_.place();
+    if (end - begin <= trace::kMostKept)
+      slots_[trace::slot_of(kind, chunks_.bytes_at(begin), end - begin)] = {begin, end, kind};
+  }
+  if (!r.flag) arguments_.read_polls(r);
+}
+
+void TraceReader::repeat_fields(std::size_t number, TraceRecord& r) {
+  const Slot slot = slots_[number];
+  if (slot.begin == 0) chunks_.fail_at_last(fmt::format("fields of slot {}, where none are", number));
+  read_times(r);
+  r.error = std::exchange(error_, 0);
+  const std::size_t place = chunks_.place();
+  chunks_.go_to(slot.begin);
+  read_function(slot.first, r);
+  read_fields(r);
+  if (chunks_.place() != slot.end) chunks_.fail("fields that end elsewhere when they come again");
+  chunks_.go_to(place);
+}
+
+// `first`: byte of the record, without what is added to it.
+void TraceReader::read_function(std::uint8_t first, TraceRecord& r) {
+  unsigned number = first;
   if (number == trace::kLongNumber) {
     number = trace::kFirstLongNumber + static_cast<unsigned>(chunks_.varint_at_most(1024, "function number"));
   }
   r.function = static_cast<Function>(number);
-  const trace::FunctionInfo info = trace::function_info(r.function);
-  if (info.name == nullptr) {
-    chunks_.fail_at_last(fmt::format("record kind {}: no such kind in version {}",
-                                     number < trace::kFirstLongNumber ? kind : number, header().version));
+  if (trace::function_info(r.function).name == nullptr) {
+    chunks_.fail_at_last(fmt::format("record kind {}: no such kind in version {}", number, header().version));
   }
-  r.thread = thread_;
-  r.enter_ns = last_leave_ + static_cast<std::uint64_t>(chunks_.signed_varint());
+}
+
+void TraceReader::read_times(TraceRecord& r) {
+  const bool forward = header().version >= 4;
+  r.enter_ns = last_leave_ - std::exchange(overlap_ns_, 0) +
+               (forward ? chunks_.varint() : static_cast<std::uint64_t>(chunks_.signed_varint()));
   r.leave_ns = last_leave_ = r.enter_ns + chunks_.varint();
   last_enter_ = r.enter_ns;
   r.inside_ns = r.leave_ns - r.enter_ns;
-  if ((kind & trace::kFailed) != 0) r.error = chunks_.small_signed("error code");
   if (r.thread < trace::kNowInSlots) left_[r.thread] = r.leave_ns;
+}
 
-  if (info.shape == Shape::kUndecoded) return read_name(r);
-  arguments_.read(info.shape, r);
+void TraceReader::read_fields(TraceRecord& r) {
+  const Shape shape = trace::function_info(r.function).shape;
+  if (shape == Shape::kUndecoded) return read_name(r);
+  arguments_.read(shape, r);
 }
 
 void TraceReader::read_name(TraceRecord& r) {

@@ -1,6 +1,8 @@
 // Reads the trace file of one MPI rank (tracer/format/README.md) into plain records.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -74,7 +76,17 @@ class TraceReader {
   void read_off_core();
   void take_off_core(TraceRecord& record);
   void read_call(std::uint8_t kind, TraceRecord& record);
+  void read_function(std::uint8_t first, TraceRecord& record);
+  void read_times(TraceRecord& record);
+  void read_fields(TraceRecord& record);
+  void repeat_fields(std::size_t slot, TraceRecord& record);
   void read_name(TraceRecord& record);
+
+  // Fields of an earlier record of the chunk.
+  struct Slot {
+    std::size_t begin = 0, end = 0;
+    std::uint8_t first = 0;  // byte of the record
+  };
 
   TraceChunks chunks_;
   TraceCommunicators communicators_;
@@ -87,7 +99,10 @@ class TraceReader {
   std::vector<TraceThreadEnd> thread_ends_;
   std::map<std::string, std::string> facts_;
   std::uint64_t facts_read_ = 0;
+  std::array<Slot, trace::kSlots> slots_;
   trace::OffCore off_before_, off_inside_;  // of the next record
+  std::uint64_t overlap_ns_ = 0;            // the same
+  std::int32_t error_ = 0;                  // the same
   std::uint64_t thread_begins_cpu_ns_ = 0;  // the same
   std::deque<std::string> names_;           // of counters_; never moves, since records point into it
   std::uint64_t records_ = 0;
