@@ -178,7 +178,7 @@ Time Collectives::work_of_lane(std::uint32_t handle, goal::StepKind kind) const 
 
 void Collectives::schedule_lane(std::uint32_t handle, Time duration) {
   if (trails_ != nullptr) {
-    trails_->on_lane(handle, duration);
+    trails_->on_lane(handle);
     note_step(PathSteps::Place::kLane, handle, handle, duration);
   }
   with_.work.schedule(rank_of(handle), duration, RankWork::kLaneDone, handle);
@@ -287,7 +287,7 @@ void Collectives::hand_over(const ReplayTask& train, Message& message) {
   if (ready == engine_.now()) return with_.departures.inject(message);
   const std::uint32_t place = with_.held.hold(message);
   if (trails_ != nullptr) {
-    trails_->hold(place, ready - engine_.now());
+    trails_->hold(place);
     note_step(PathSteps::Place::kHeld, place, train.lane, ready - engine_.now());
   }
   with_.work.schedule(with_.ranks[train.local], ready - engine_.now(), RankWork::kMessageReady, place);

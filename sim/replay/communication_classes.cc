@@ -18,6 +18,11 @@ CommunicationClasses::CommunicationClasses(const goal::ProgramFacts& facts) : na
     of_collective_.push_back(is_axis[collective.comm] ? of_messages_[collective.comm]
                                                       : number(std::string(goal::name(collective.kind))));
   }
+  of_collectives_.resize(of_messages_.size(), kNone);
+  for (std::size_t i = 0; i < of_collective_.size(); ++i) {
+    std::uint8_t& all = of_collectives_[facts.collectives[i].comm];
+    all = all == kNone || all == of_collective_[i] ? of_collective_[i] : kSeveral;
+  }
   has_collectives_.resize(names_.size());
   for (const std::uint8_t one : of_collective_) has_collectives_[one] = true;
 }

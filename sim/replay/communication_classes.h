@@ -20,6 +20,10 @@ class CommunicationClasses {
     if (op.kind == goal::OpKind::kCalc) return kNone;
     return op.kind == goal::OpKind::kCollective ? of_collective_[op.peer] : of_messages_[op.comm];
   }
+  // Sends and receives on a communicator are of one class; its collectives may be of several.
+  static constexpr std::uint8_t kSeveral = 0xFF;
+  std::uint8_t of_messages(std::uint32_t comm) const { return of_messages_[comm]; }
+  std::uint8_t of_collectives(std::uint32_t comm) const { return of_collectives_[comm]; }
   // By class; that of kNone is "".
   const std::vector<std::string>& names() const { return names_; }
   // Are there any collectives of the class?
@@ -29,7 +33,8 @@ class CommunicationClasses {
   std::uint8_t number(const std::string& name);
 
   std::vector<std::string> names_;
-  std::vector<std::uint8_t> of_messages_, of_collective_;  // by communicator, by collective of the program
+  std::vector<std::uint8_t> of_messages_, of_collectives_;  // by communicator
+  std::vector<std::uint8_t> of_collective_;                 // by collective of the program
   std::vector<bool> has_collectives_;
 };
 

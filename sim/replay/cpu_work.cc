@@ -21,7 +21,7 @@ bool CpuWork::goes_on_with_calc(RankState& rank, std::uint32_t index) {
   rank.compute = after(rank.compute, more);
   overlap_->count(index, more);
   overlap_->begin_calc(local_of(rank), index, with_.work.now());
-  schedule_done(rank, cpu, more);
+  schedule_done(rank, cpu, more, true);
   return true;
 }
 
@@ -32,7 +32,7 @@ bool CpuWork::end_of_task(RankState& rank, const Cpu& cpu, std::uint32_t task) {
   }
   const Time duration = with_.collectives.end_of_message(task);
   if (duration == Time()) return false;
-  schedule_done(rank, cpu, duration);
+  schedule_done(rank, cpu, duration, false);
   return true;
 }
 
@@ -63,17 +63,15 @@ void CpuWork::finish_task(std::uint32_t task) {
   }
 }
 
+// Seldom asked for.
+[[gnu::noinline]] const goal::Op& CpuWork::op_at(const RankState& rank, const Cpu& cpu) const {
+  return op_of(rank, cpu.current);
+}
+
 // It may end without work of a cpu.
 void CpuWork::note_end(const RankState& rank, const goal::Op& op) {
   trails_->settle(op);
   if (Trails::is_first(rank, op.cpu)) trails_->end_pause(rank, with_.work.now());
-}
-
-// Whose work that is, of what, and until when.
-[[gnu::noinline]] void CpuWork::note_step(const RankState& rank, const Cpu& cpu, std::uint32_t index,
-                                          Time duration) {
-  trails_->note_step(PathSteps::Place::kCpu, index, rank.view.rank(), op_of(rank, cpu.current),
-                     after(with_.work.now(), duration));
 }
 
 // Throws the error again, with the operation that the work is for.

@@ -96,11 +96,12 @@ class CpuWork final : public TaskGiver {
   bool begin_work(RankState& rank, Cpu& cpu, std::uint32_t work) {
     cpu.current = work;
     try {
-      const Time duration = start_of_work(rank, work);
+      bool computes = false;
+      const Time duration = start_of_work(rank, work, computes);
       if (duration > Time()) [[likely]] {
         if (overlap_ != nullptr)
           overlap_->begin_calc(local_of(rank), with_.cpus.index(cpu), with_.work.now());
-        schedule_done(rank, cpu, duration);
+        schedule_done(rank, cpu, duration, computes);
         return true;
       }
       if (trails_ != nullptr) note_instant(rank, cpu, work);
@@ -111,13 +112,11 @@ class CpuWork final : public TaskGiver {
     cpu.current = kNone;
     return false;
   }
-  void schedule_done(RankState& rank, const Cpu& cpu, Time duration) {
+  void schedule_done(RankState& rank, const Cpu& cpu, Time duration, bool computes) {
     const std::uint32_t index = with_.cpus.index(cpu);
     if (trails_ != nullptr) {
-      if (trails_->is_open()) trails_->settle(op_of(rank, cpu.current));
-      trails_->on_cpu(rank, index, duration, computes(rank, cpu.current), with_.work.now());
-      if (trails_->steps() != nullptr) [[unlikely]]
-        note_step(rank, cpu, index, duration);
+      trails_->on_cpu(rank, index, duration, computes, with_.work.now(),
+                      [&]() -> const goal::Op& { return op_at(rank, cpu); });
     }
     with_.work.schedule(rank, duration, RankWork::kCpuDone, index);
   }
@@ -135,31 +134,28 @@ class CpuWork final : public TaskGiver {
     if (with_.cpus.index(cpu) == rank.first_cpu) trails_->end_pause(rank, with_.work.now());
   }
   void note_end(const RankState& rank, const goal::Op& op);
-  void note_step(const RankState& rank, const Cpu& cpu, std::uint32_t index, Time duration);
   // The operation that the work is for.
   const goal::Op& op_of(const RankState& rank, std::uint32_t work) const {
     return rank.view.op((work & kTask) == 0 ? work : with_.open.op_of(with_.tasks[work & ~kTask]));
   }
-  bool computes(const RankState& rank, std::uint32_t work) const {
-    return (work & kTask) == 0 ? rank.view.op(work).kind == goal::OpKind::kCalc
-                               : with_.tasks[work & ~kTask].state == TaskState::kCombine;
-  }
+  const goal::Op& op_at(const RankState& rank, const Cpu& cpu) const;
   static Time calc_duration(std::uint64_t ns) {
     return ns > static_cast<std::uint64_t>(Time::max().ps()) / 1000 ? Time::max()
                                                                     : Time::ns(static_cast<std::int64_t>(ns));
   }
-  // Returns how long it takes.
-  Time start_of_work(RankState& rank, std::uint32_t work) {
-    if ((work & kTask) != 0) return start_of_task(with_.tasks[work & ~kTask]);
+  // Returns how long it takes. `computes` is false before.
+  Time start_of_work(RankState& rank, std::uint32_t work, bool& computes) {
+    if ((work & kTask) != 0) return start_of_task(with_.tasks[work & ~kTask], computes);
     const goal::Op& op = rank.view.op(work);
     if (op.kind == goal::OpKind::kRecv) return with_.work.overhead(op.value);
-    const Time duration =
-        op.kind == goal::OpKind::kSend ? with_.work.overhead(op.value) : calc_duration(op.value);
+    computes = op.kind != goal::OpKind::kSend;
+    const Time duration = computes ? calc_duration(op.value) : with_.work.overhead(op.value);
     with_.progress.start(rank, work);  // may move the operation
     return duration;
   }
-  Time start_of_task(ReplayTask& task) {
-    if (task.state == TaskState::kCombine) return with_.collectives.combine_duration(task);
+  Time start_of_task(ReplayTask& task, bool& computes) {
+    computes = task.state == TaskState::kCombine;
+    if (computes) return with_.collectives.combine_duration(task);
     if (task.state == TaskState::kTrain) with_.collectives.begin_train(task);
     return with_.work.overhead(task.bytes);
   }

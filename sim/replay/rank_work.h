@@ -81,7 +81,7 @@ class RankWork {
   }
   void finish_op(RankState& rank, goal::OpIndex op) {
     rank.finish = engine_.now();
-    if (trails_ != nullptr && rank.ops_done + 1 == rank.view.ops()) {
+    if (rank.ops_done + 1 == rank.view.ops() && trails_ != nullptr) [[unlikely]] {
       trails_->finish(rank, rank.finish);
     }
     progress_.finish(rank, op);

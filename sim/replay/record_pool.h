@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace weft::sim {
@@ -54,34 +55,62 @@ class GrowingArray {
 };
 
 // A record belongs to the sender's share until its message arrives, and from then on to the receiver's. Which
-// record a message gets decides nothing.
+// record a message gets decides nothing. Each share has some at hand, and others may be taken from it.
 template <typename T>
 class RecordPool {
  public:
   T& operator[](std::uint32_t record) { return rows_[record]; }
-  // For a share that has none left, and for one that has many: so many at a time.
-  static constexpr std::uint32_t kAtATime = 256;
-  [[gnu::noinline]] void take(std::vector<std::uint32_t>& free) {
-    const std::lock_guard lock(mutex_);
-    for (std::uint32_t i = 0; i < kAtATime; ++i) {
-      if (free_.empty()) {
-        rows_.reach(made_);
-        free_.push_back(made_++);
-      }
-      free.push_back(free_.back());
-      free_.pop_back();
+
+  // The free records of one share.
+  class AtHand {
+   public:
+    explicit AtHand(RecordPool& pool) : pool_(pool) {}
+    std::uint32_t take() {
+      if (count_ == 0) [[unlikely]]
+        pool_.hand_out(*this);
+      return free_[--count_];
     }
-  }
-  [[gnu::noinline]] void give_back(std::vector<std::uint32_t>& free) {
-    const std::lock_guard lock(mutex_);
-    free_.insert(free_.end(), free.end() - kAtATime, free.end());
-    free.resize(free.size() - kAtATime);
-  }
+    // No other share gets it before this one gives the next.
+    void give(std::uint32_t record) {
+      if (count_ == kMost) [[unlikely]]
+        pool_.take_back(*this);
+      free_[count_++] = record;
+    }
+    std::span<const std::uint32_t> all() const { return {free_.data(), count_}; }
+
+   private:
+    friend class RecordPool;
+    static constexpr std::uint32_t kAtATime = 256, kMost = 3 * kAtATime;
+
+    RecordPool& pool_;
+    std::uint32_t count_ = 0;
+    std::array<std::uint32_t, kMost> free_;
+  };
+
   // So many were made, and these of them are with no share.
   std::uint32_t made() const { return made_; }
   const std::vector<std::uint32_t>& free() const { return free_; }
 
  private:
+  // To a share that has none left, and from one that has many.
+  [[gnu::noinline]] void hand_out(AtHand& share) {
+    const std::lock_guard lock(mutex_);
+    for (std::uint32_t i = 0; i < AtHand::kAtATime; ++i) {
+      if (free_.empty()) {
+        rows_.reach(made_);
+        free_.push_back(made_++);
+      }
+      share.free_[share.count_++] = free_.back();
+      free_.pop_back();
+    }
+  }
+  [[gnu::noinline]] void take_back(AtHand& share) {
+    const std::lock_guard lock(mutex_);
+    share.count_ -= AtHand::kAtATime;
+    const std::uint32_t* const first = share.free_.data() + share.count_;
+    free_.insert(free_.end(), first, first + AtHand::kAtATime);
+  }
+
   std::mutex mutex_;
   GrowingArray<T> rows_;
   std::uint32_t made_ = 0;

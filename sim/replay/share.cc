@@ -114,8 +114,7 @@ void ReplayShare::on_sent(const Message& message) {
 [[gnu::flatten]] void ReplayShare::on_delivered(const Message& message) {
   const wire::Kind kind = wire::kind_of(message);
   if (trails_) {
-    trails_->at_message(local_[wire::ends_of(message).destination], message, wire::is_handshake(kind),
-                        engine_.now());
+    trails_->at_message(local_[wire::ends_of(message).destination], message, engine_.now());
   }
   switch (kind) {
     case wire::Kind::kClearToSend:

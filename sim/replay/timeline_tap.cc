@@ -20,7 +20,8 @@ TimelineTap::TimelineTap(ReplayShare& share, std::uint32_t job, results::Timelin
       recorder_(recorder),
       messages_(messages),
       since_(share.cpus().size(), share.plan().place.start),
-      closed_(share.ranks().size()) {
+      closed_(share.ranks().size()),
+      free_messages_(messages) {
   share.set_tap(*this);
 }
 
@@ -149,8 +150,7 @@ void TimelineTap::end_of_task(std::uint32_t handle) {
     slice.message = messages_[record].number;
     slice.tag = messages_[record].tag;
     recorder_.add(messages_[record]);
-    free_messages_.push_back(record);
-    if (free_messages_.size() > 3 * TimelineRecords::kAtATime) messages_.give_back(free_messages_);
+    free_messages_.give(record);
   }
   if (!combines || slice.end > slice.start) recorder_.add(slice);
 }
@@ -233,9 +233,7 @@ std::optional<TimelineTap::Sent> TimelineTap::sender_of(const Message& message) 
 }
 
 std::uint32_t TimelineTap::new_record(const Message& message) {
-  if (free_messages_.empty()) messages_.take(free_messages_);
-  const std::uint32_t record = free_messages_.back();
-  free_messages_.pop_back();
+  const std::uint32_t record = free_messages_.take();
   const wire::Ends ends = wire::ends_of(message);
   messages_[record] = {.number = recorder_.next_message(job_, ends.source),
                        .bytes = message.bytes,

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/replay/record_pool.h"
@@ -27,7 +28,7 @@ class TimelineTap final : public NetworkClient, public Network {
   // The share's network is this tap, and it hands on to that one. `tap_of`: of the share that a rank is in.
   void start(Network& network, std::function<TimelineTap&(std::uint32_t rank)> tap_of);
   // Records that are not in use.
-  const std::vector<std::uint32_t>& free_messages() const { return free_messages_; }
+  std::span<const std::uint32_t> free_messages() const { return free_messages_.all(); }
 
   void on_sent(const Message& message) override;
   void on_delivered(const Message& message) override;
@@ -96,14 +97,14 @@ class TimelineTap final : public NetworkClient, public Network {
   std::vector<Time> since_;   // of each cpu: the end of its last slice, or the start of what it works on
   std::vector<bool> closed_;  // of each rank: all its operations have finished
   std::vector<bool> was_idle_;
-  Cause cause_;                   // of the event at hand
-  bool ends_work_ = false;        // the event at hand is the end of work of a task
-  bool is_held_message_ = false;  // it hands on a message that was held
-  std::optional<Sent> sent_;      // its work has ended in the event at hand
-  std::deque<Sent> held_;         // their messages are
-  std::vector<std::uint32_t> free_messages_;
+  Cause cause_;                          // of the event at hand
+  bool ends_work_ = false;               // the event at hand is the end of work of a task
+  bool is_held_message_ = false;         // it hands on a message that was held
+  std::optional<Sent> sent_;             // its work has ended in the event at hand
+  std::deque<Sent> held_;                // their messages are
   std::vector<std::uint32_t> records_;   // by task of a receive
   GrowingArray<Rendezvous> rendezvous_;  // by task of a send
+  TimelineRecords::AtHand free_messages_;
 };
 
 }  // namespace weft::sim

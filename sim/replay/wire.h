@@ -49,6 +49,10 @@ inline Ends ends_of(const Message& message) {
 inline bool is_of_collective(const Message& message) {
   return (message.client[layout::kKindAndContext] & kCollectiveContext) != 0;
 }
+// What this eager message or request is on.
+inline std::uint32_t communicator_of(const Message& message) {
+  return message.client[layout::kKindAndContext] & layout::kContextMask & ~kCollectiveContext;
+}
 // Its record or kNone of an eager message, the sender's task of any other.
 inline std::uint32_t sender_of(const Message& message) { return message.client[layout::kSender]; }
 inline void set_record(Message& eager, std::uint32_t record) {
@@ -102,7 +106,7 @@ struct FirstOfStep {
             .sender = sender_of(message),
             .place = word[layout::kReceiver],
             .collective = word[layout::kTag],
-            .communicator = word[layout::kKindAndContext] & layout::kContextMask & ~kCollectiveContext,
+            .communicator = communicator_of(message),
             .tag = word[layout::kNumber]};
   }
 };

@@ -146,6 +146,48 @@ TEST_CASE("the bubble of a pipeline is waiting for what has not been sent: (p-1)
   }
 }
 
+TEST_CASE("what a cpu takes up in the event that lets a message leave is no part of the message's path") {
+  // The first calc of rank 0 lets another cpu send; its own goes on with a calc that nobody waits for.
+  for (const std::int64_t o : {0, 100}) {
+    for (const std::string what : {"send 8b to 1 cpu 1", "allreduce 8b cpu 1"}) {
+      const LogGops p{.L = 1000, .o = o, .g = 0, .G = 0, .allreduce = "recursive_doubling"};
+      const bool is_send = what.starts_with("send");
+      const std::string text = "num_ranks 2\nrank 0 {\na: calc 3000\nb: calc 100000\nc: " + what +
+                               "\nc requires a\n}\n" +
+                               "rank 1 {\nc: " + (is_send ? "recv 8b from 0" : "allreduce 8b") +
+                               "\nd: calc 500000\nd requires c\n}\n";
+      const Run run(goal::parse_text(text, "test.goal"), p);
+      INFO(what << ", o " << o);
+      const results::CriticalPath path = run.replay.critical_path().value();
+      CHECK(path.compute == Time::ns(503'000));
+      CHECK(path.latency == Time::ns(1000));
+      CHECK(path.overhead == Time::ns(2 * o));
+      CHECK(path.total() == Time::ns(504'000 + 2 * o));
+    }
+  }
+}
+
+TEST_CASE(
+    "what ends a pause is known, whether one kind of collectives is called on a communicator or several") {
+  const std::string before = "a: calc 3000\nb: allreduce 8b comm 1 cpu 1\nc: calc 500\n",
+                    edges = "b requires a\nc requires b\n";
+  const auto exposed = [&](const std::string& comm, const std::string& more, const std::string& edge) {
+    const std::string rank = before + more + edges + edge;
+    std::string text = "num_ranks 2\ncomm 1 \"" + comm + "\" all\n";
+    for (int r = 0; r < 2; ++r) text += fmt::format("rank {} {{\n{}}}\n", r, rank);
+    return Run(goal::parse_text(text, "test.goal"), kOnlyLatency).of(0);
+  };
+  for (const std::string comm : {"dp 0", "all of them"}) {
+    const results::CpuTimes one = exposed(comm, "", "");
+    const results::CpuTimes several = exposed(comm, "d: barrier comm 1 cpu 1\n", "d requires c\n");
+    const std::string name = comm == "dp 0" ? "dp" : "allreduce";
+    CHECK(of_class(one, name).exposed_mean == Time::ns(1000));
+    CHECK(of_class(several, name).exposed_mean + of_class(several, "barrier").exposed_mean == Time::ns(2000));
+    CHECK(of_class(several, "barrier").exposed_mean == (comm == "dp 0" ? Time() : Time::ns(1000)));
+    CHECK(one.idle + several.idle == Time());
+  }
+}
+
 TEST_CASE("who waits in a collective for the last member waits for it, not for the network") {
   const std::int64_t computes[] = {4000, 1000, 700, 2500};
   // On one cpu two rounds are two pauses, and what the network takes of the first is the network's.
