@@ -75,6 +75,7 @@ void Paths::refresh() {
   settle();
   middles_.clear();
   middle_of_.clear();
+  used_by_.clear();
   use_pool_.clear();
   hop_pool_.clear();
   arrival_pool_.clear();
@@ -361,13 +362,14 @@ Paths::Middle& Paths::middle(std::uint32_t source, std::uint32_t unit) {
     made.open = true;
     arrival_pool_.push_back({at, 1.0});
   } else {
-    std::vector<bool> seen(resources_.size());
+    const auto number = static_cast<std::uint32_t>(middles_.size());
+    used_by_.resize(resources_.size());
     made.open = spread_->divide(
         unit, source,
         [&](std::uint32_t channel, double share) {
           const std::uint32_t resource = resource_of_[channel];
-          if (resource == kNone || seen[resource]) return;
-          seen[resource] = true;  // the others of its group have the same share
+          if (resource == kNone || used_by_[resource] == number) return;
+          used_by_[resource] = number;  // the others of its group have the same share
           use_pool_.push_back({resource, fixed_point(share)});
         },
         [&](std::uint32_t vertex, double share) {

@@ -146,6 +146,7 @@ class Paths {
   std::unique_ptr<Spread> spread_;
   std::unordered_map<std::uint64_t, std::uint32_t> middle_of_;  // by source switch and unit
   std::vector<Middle> middles_;
+  std::vector<std::uint32_t> used_by_;  // by resource: how many middles there were when one last used it
   std::vector<Use> use_pool_;
   std::vector<std::uint32_t> hop_pool_;
   std::vector<Arrival> arrival_pool_;

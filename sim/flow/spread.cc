@@ -158,6 +158,8 @@ std::span<const Spread::Stop> Spread::stops(std::uint32_t unit, std::span<const 
     }
     stops_[i].count = static_cast<std::uint32_t>(links_.size()) - stops_[i].first;
   }
+  // From one switch those reached sooner are farther.
+  if (from.size() == 1) return stops_;
   for (Stop& stop : stops_) stop.distance = distance(unit, stop.vertex);
   sort_by_distance();
   return stops_;

@@ -30,7 +30,7 @@ class Spread {
   // reached, and where there is no way on.
   struct Stop {
     std::uint32_t vertex = 0;
-    std::uint32_t distance = 0;  // links left to the last switch
+    std::uint32_t distance = 0;  // links left to the last switch, where they begin at several
     std::uint32_t first = 0, count = 0;
   };
   // All switches that lie on the way from these to the unit, farthest first. Valid until the next call.
