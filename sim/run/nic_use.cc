@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -16,15 +17,30 @@ bool carried(const results::Report& report, std::uint32_t channel) {
   return report.links[channel].bytes > 0 || report.links[channel ^ 1].bytes > 0;
 }
 
-// NICs that did nothing beside an equally fast one that did something.
-std::uint32_t count_idle(const topologies::Topology& topology, std::span<const std::uint32_t> nics,
-                         const results::Report& report) {
+// NICs that did nothing beside one that did something: an equally fast one, or else a faster one. Those
+// slower than a quarter of it UCX leaves out, too (src/ucp/wireup/select.c).
+struct Idle {
+  std::uint32_t as_fast = 0, slower = 0;
+};
+Idle count_idle(const topologies::Topology& topology, std::span<const std::uint32_t> nics,
+                const results::Report& report) {
   const auto rate = [&](std::uint32_t c) { return topology.channels()[c].rate; };
-  return static_cast<std::uint32_t>(std::ranges::count_if(nics, [&](std::uint32_t idle) {
-    return !carried(report, idle) && std::ranges::any_of(nics, [&](std::uint32_t c) {
-      return carried(report, c) && rate(c) == rate(idle);
-    });
-  }));
+  Idle all;
+  for (const std::uint32_t idle : nics) {
+    if (carried(report, idle)) continue;
+    const auto beside = [&](auto fits) {
+      return std::ranges::any_of(
+          nics, [&](std::uint32_t c) { return carried(report, c) && fits(rate(c), rate(idle)); });
+    };
+    if (beside(std::equal_to())) {
+      ++all.as_fast;
+    } else if (beside([](Bandwidth used, Bandwidth unused) {
+                 return used > unused && used.bps() / 4 <= unused.bps();
+               })) {
+      ++all.slower;
+    }
+  }
+  return all;
 }
 
 // How many NICs hosts with so many have used.
@@ -46,10 +62,13 @@ class Uses {
     use.mean += used;
     ++use.hosts;
     all_ += count;
-    idle_ += count_idle(topology_, nics, report_);
+    const Idle idle = count_idle(topology_, nics, report_);
+    idle_ += idle.as_fast;
+    slower_ += idle.slower;
   }
 
   std::uint64_t idle() const { return idle_; }
+  std::uint64_t slower() const { return slower_; }
   std::uint64_t all() const { return all_; }
   std::vector<results::NicUse> take() const {
     std::vector<results::NicUse> uses;
@@ -64,7 +83,7 @@ class Uses {
   const topologies::Topology& topology_;
   const results::Report& report_;
   std::map<std::uint32_t, results::NicUse> classes_;
-  std::uint64_t idle_ = 0, all_ = 0;
+  std::uint64_t idle_ = 0, slower_ = 0, all_ = 0;
 };
 
 }  // namespace
@@ -90,6 +109,12 @@ void tell_nics_used(const topologies::Topology& topology, const std::string& cho
   }
   for (const auto& [domain, nics] : nics_of_domains(topology)) uses.add_host(nics);
   report.nics_used = uses.take();
+  if (uses.slower() > 0) {
+    report.warnings.push_back(fmt::format(
+        "{} of the {} NICs of hosts that sent or received carried nothing, beside faster ones that did ({}): "
+        "ranks take the fastest of a host alone, where UCX would give slower ones their part",
+        grouped(static_cast<double>(uses.slower())), grouped(static_cast<double>(uses.all())), choice));
+  }
   if (uses.idle() == 0) return;
   report.warnings.push_back(fmt::format(
       "{} of the {} NICs of hosts that sent or received carried nothing, beside others as fast "
