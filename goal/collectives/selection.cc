@@ -129,12 +129,12 @@ void CollectiveSelection::set_gpu(ChosenAlgorithm& chosen) const {
                   : nccl::lane_costs(gpu, options.format);
 }
 
-void CollectiveSelection::know_groups(const ProgramFacts& facts) {
+void CollectiveSelection::know_groups(const ProgramFacts& facts, std::span<const std::uint32_t> nodes) {
   if (!nccl_) return;
   const std::uint32_t all = nccl_->node().gpus;
   on_nodes_.clear();
   for (const Communicator& communicator : facts.communicators) {
-    const NodeRanks on = nccl::ranks_of_nodes(communicator.ranks, all);
+    const NodeRanks on = nccl::ranks_of_nodes(communicator.ranks, all, nodes);
     on_nodes_.push_back(on);
     if (on != NodeRanks{all}) sparse_.try_emplace(on, nccl_->on_nodes_of(on));
   }

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -44,8 +45,11 @@ class CollectiveSelection {
   }
 
   // Whose communicators they are. NCCL chooses by how many of a group share a node, where consecutive ranks
-  // of the world fill the nodes; without it, consecutive ranks of the group are taken to.
-  void know_groups(const ProgramFacts& facts);
+  // of the world fill the nodes, or are on `nodes`, by rank; without it, consecutive ranks of the group are
+  // taken to.
+  void know_groups(const ProgramFacts& facts, std::span<const std::uint32_t> nodes = {});
+  // GPUs of a node where NCCL is the profile; else 0.
+  std::uint32_t gpus_of_a_node() const { return nccl_ ? nccl_->node().gpus : 0; }
 
   // For a call of `collective` on a communicator of `ranks` ranks. Good as long as the selection.
   // Throws InputError if the algorithm can't be used by so many, or the graph asks for one that isn't there.

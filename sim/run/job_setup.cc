@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -60,6 +61,35 @@ void place_on(placement::Machine& machine, const Scenario& scenario, std::size_t
 
 Repetition repetition_of(const Job& job) {
   return {.times = job.repeat, .until_others_end = job.repeat_until_others_end, .duration = job.repeat_for};
+}
+
+// Most hosts of a node whose accelerators are the hosts; 0 where there are none.
+std::uint32_t accelerators_of_a_node(const topologies::Topology* topology) {
+  if (topology == nullptr || !topology->has_domains()) return 0;
+  std::map<std::uint32_t, std::uint32_t> sizes;  // by domain
+  for (std::uint32_t host = 0; host < topology->hosts(); ++host) {
+    const std::uint32_t domain = topology->node(topology->host(host)).domain;
+    if (domain != topologies::kNoDomain) ++sizes[domain];
+  }
+  std::uint32_t most = 0;
+  for (const auto& [domain, count] : sizes) most = std::max(most, count);
+  return most;
+}
+
+// NCCL sees which ranks share a node, wherever they were placed. Where nodes are to be others than the
+// topology's, as the profile says or ranks share accelerators, consecutive ranks fill them.
+void know_groups(const topologies::Topology* topology, std::uint32_t accelerators, ReplayJob& job) {
+  std::vector<std::uint32_t> nodes;
+  if (accelerators > 1 && job.hosts.ranks_per_host == 1 &&
+      job.hosts.collectives.gpus_of_a_node() == accelerators) {
+    for (std::uint32_t rank = 0; rank < job.program.ranks(); ++rank) {
+      const std::uint32_t host = job.host_of_rank.empty() ? rank : job.host_of_rank[rank];
+      const std::uint32_t domain = topology->node(topology->host(host)).domain;
+      // Hosts outside nodes are alone.
+      nodes.push_back(domain == topologies::kNoDomain ? UINT32_MAX - host : domain);
+    }
+  }
+  job.hosts.collectives.know_groups(job.program.facts(), nodes);
 }
 
 void place_side_by_side(std::vector<ReplayJob>& jobs) {
@@ -150,7 +180,11 @@ std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const g
     return jobs;
   }
   placement::Machine machine = machine_of(decided, *topology);
-  for (std::size_t i = 0; i < jobs.size(); ++i) place_on(machine, decided, i, jobs[i], remarks);
+  const std::uint32_t accelerators = accelerators_of_a_node(topology);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    place_on(machine, decided, i, jobs[i], remarks);
+    know_groups(topology, accelerators, jobs[i]);
+  }
   return jobs;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "goal/collectives/selection.h"
@@ -20,45 +21,74 @@ class Rings {
   Rings(const topologies::Topology& topology, const ReplayJob& job)
       : topology_(topology), job_(job), nics_(nics_of_domains(topology)) {}
 
-  // Does a ring of this group pass a node through fewer NICs than it has, and than the group has ranks there?
-  bool leaves_by_few(std::uint32_t comm) const {
+  // How many collectives of the job go around one ring that passes a node through fewer NICs than it has, and
+  // than the group has ranks there; and how many of NCCL's have rings that NCCL wouldn't have.
+  struct Counts {
+    std::uint64_t one_ring = 0, others = 0;
+  };
+  Counts count() const {
+    std::map<std::uint32_t, Group> known;
+    Counts counts;
+    for (const goal::Collective& collective : job_.program.facts().collectives) {
+      const std::uint32_t ranks = job_.program.facts().communicator_size(collective.comm);
+      if (ranks < 2) continue;
+      const goal::ChosenAlgorithm& chosen = job_.hosts.collectives.choose(collective, ranks);
+      const std::string& name = chosen.algorithm->info.name;
+      const bool is_one_ring = std::ranges::find(kOneRing, name) != kOneRing.end();
+      // Sends and receives in groups have no rings.
+      const bool is_nccl = name.starts_with("nccl_") && name != "nccl_p2p";
+      if (!is_one_ring && !is_nccl) continue;
+      const auto [place, is_new] = known.try_emplace(collective.comm);
+      if (is_new) place->second = group_of(collective.comm);
+      const Group& group = place->second;
+      if (is_one_ring && leaves_by_few(group)) ++counts.one_ring;
+      if (is_nccl && group.nodes.size() > 1 &&
+          (group.comes_back || chosen.options.ranks_per_node < group.fewest_ranks())) {
+        ++counts.others;
+      }
+    }
+    return counts;
+  }
+
+ private:
+  struct Pass {
+    std::size_t ranks = 0, exits = 0;
+  };
+  // A group's ranks on nodes; none if some are outside.
+  struct Group {
+    std::map<std::uint32_t, Pass> nodes;
+    bool comes_back = false;  // to a node that it had left before
+    std::size_t fewest_ranks() const {
+      return std::ranges::min_element(nodes, {}, [](const auto& each) { return each.second.ranks; })
+          ->second.ranks;
+    }
+  };
+
+  Group group_of(std::uint32_t comm) const {
     const goal::ProgramFacts& facts = job_.program.facts();
     const std::uint32_t size = facts.communicator_size(comm);
-    struct Pass {
-      std::size_t ranks = 0, exits = 0;
-    };
-    std::map<std::uint32_t, Pass> passes;
+    Group group;
+    std::uint32_t before = topologies::kNoDomain;
     for (std::uint32_t i = 0; i < size; ++i) {
       const std::uint32_t here = domain_of(facts.world_rank(comm, i));
-      if (here == topologies::kNoDomain) return false;
-      Pass& pass = passes[here];
+      if (here == topologies::kNoDomain) return {};
+      Pass& pass = group.nodes[here];
+      group.comes_back |= pass.ranks > 0 && here != before;
       ++pass.ranks;
       if (domain_of(facts.world_rank(comm, (i + 1) % size)) != here) ++pass.exits;
+      before = here;
     }
-    return passes.size() > 1 && std::ranges::any_of(passes, [&](const auto& each) {
+    return group;
+  }
+
+  bool leaves_by_few(const Group& group) const {
+    return group.nodes.size() > 1 && std::ranges::any_of(group.nodes, [&](const auto& each) {
              const auto found = nics_.find(each.first);
              const std::size_t nics = found == nics_.end() ? 0 : found->second.size();
              return each.second.exits < std::min(each.second.ranks, nics);
            });
   }
 
-  // How many collectives of the job do.
-  std::uint64_t count() const {
-    std::map<std::uint32_t, bool> known;
-    std::uint64_t several = 0;
-    for (const goal::Collective& collective : job_.program.facts().collectives) {
-      const std::uint32_t ranks = job_.program.facts().communicator_size(collective.comm);
-      if (ranks < 2) continue;
-      const auto& name = job_.hosts.collectives.choose(collective, ranks).algorithm->info.name;
-      if (std::ranges::find(kOneRing, name) == kOneRing.end()) continue;
-      const auto [place, is_new] = known.try_emplace(collective.comm, false);
-      if (is_new) place->second = leaves_by_few(collective.comm);
-      if (place->second) ++several;
-    }
-    return several;
-  }
-
- private:
   std::uint32_t domain_of(goal::Rank rank) const {
     const std::uint32_t host =
         job_.host_of_rank.empty() ? rank / job_.hosts.ranks_per_host : job_.host_of_rank[rank];
@@ -70,18 +100,66 @@ class Rings {
   std::map<std::uint32_t, std::vector<std::uint32_t>> nics_;
 };
 
+// Do the accelerators of some node have NICs to different switches, so that it matters over which of them a
+// message leaves?
+bool has_rails(const topologies::Topology& topology) {
+  return std::ranges::any_of(nics_of_domains(topology), [&](const auto& each) {
+    const std::vector<std::uint32_t>& nics = each.second;
+    return std::ranges::any_of(nics, [&](std::uint32_t c) {
+      return topology.channels()[c].to != topology.channels()[nics.front()].to;
+    });
+  });
+}
+
+// How many jobs leave nodes that they share with other jobs.
+std::size_t jobs_on_shared_nodes(const topologies::Topology& topology, std::span<const ReplayJob> jobs) {
+  std::vector<std::set<std::uint32_t>> nodes;  // by job: those whose accelerators may relay
+  std::map<std::uint32_t, std::uint32_t> users;
+  for (const ReplayJob& job : jobs) {
+    std::set<std::uint32_t>& own = nodes.emplace_back();
+    for (const std::uint32_t host : job.host_of_rank) {
+      const topologies::Node& node = topology.node(topology.host(host));
+      if (node.domain != topologies::kNoDomain && node.relays) own.insert(node.domain);
+    }
+    for (const std::uint32_t node : own) ++users[node];
+  }
+  return static_cast<std::size_t>(std::ranges::count_if(nodes, [&](const std::set<std::uint32_t>& own) {
+    return own.size() > 1 && std::ranges::any_of(own, [&](std::uint32_t node) { return users.at(node) > 1; });
+  }));
+}
+
 }  // namespace
+
+void tell_shared_nodes(const topologies::Topology* topology, std::span<const ReplayJob> jobs,
+                       std::vector<std::string>& warnings) {
+  if (topology == nullptr || !topology->has_domains() || jobs.size() < 2 || !has_rails(*topology)) return;
+  const std::size_t several = jobs_on_shared_nodes(*topology, jobs);
+  if (several == 0) return;
+  warnings.push_back(
+      fmt::format("{} job{} on several nodes share{} nodes with other jobs, and relay{} messages over "
+                  "accelerators of those, too, where NCCL's PXN has the job's own alone; scale_up's "
+                  "relay=false sends from the own NIC",
+                  several, several == 1 ? "" : "s", several == 1 ? "s" : "", several == 1 ? "s" : ""));
+}
 
 void tell_one_nic(const topologies::Topology* topology, std::span<const ReplayJob> jobs,
                   std::vector<std::string>& warnings) {
   if (topology == nullptr || !topology->has_domains()) return;
   for (const ReplayJob& job : jobs) {
-    const std::uint64_t several = Rings(*topology, job).count();
-    if (several == 0) continue;
-    warnings.push_back(
-        fmt::format("job {}: {} collective{} of groups with several ranks a node go around one ring, which "
-                    "leaves a node through fewer NICs than it has; collectives.profile=nccl uses all",
-                    job.name, several, several == 1 ? "" : "s"));
+    const auto [one_ring, others] = Rings(*topology, job).count();
+    if (one_ring > 0) {
+      warnings.push_back(
+          fmt::format("job {}: {} collective{} of groups with several ranks a node go around one ring, which "
+                      "leaves a node through fewer NICs than it has; collectives.profile=nccl uses all",
+                      job.name, one_ring, one_ring == 1 ? "" : "s"));
+    }
+    if (others > 0) {
+      warnings.push_back(
+          fmt::format("job {}: {} collective{} of groups that come back to a node which they left, or have "
+                      "unequal numbers of ranks on nodes: rings here go by ranks' numbers, and between nodes "
+                      "oftener, or through fewer NICs, than NCCL's own would",
+                      job.name, others, others == 1 ? "" : "s"));
+    }
   }
 }
 

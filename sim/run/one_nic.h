@@ -1,4 +1,4 @@
-// Collectives that leave a machine of several NICs through one of them.
+// Collectives that leave a machine of several NICs through one of them, or through fewer than NCCL would.
 #pragma once
 
 #include <span>
@@ -11,9 +11,15 @@
 namespace weft::sim {
 
 // Adds a sentence for each job with groups of several ranks on a node whose collectives go around one ring:
-// it leaves the node through one NIC, where a library would use as many as there are. `topology`: null where
+// it leaves the node through one NIC, where a library would use as many as there are. And one where NCCL's
+// rings are modelled by ranks' numbers, but a group's ranks aren't evenly on nodes. `topology`: null where
 // there is none.
 void tell_one_nic(const topologies::Topology* topology, std::span<const ReplayJob> jobs,
                   std::vector<std::string>& warnings);
+
+// Adds a sentence if jobs that leave their nodes share them with others: routes don't know whose the
+// accelerators are that relay (Node::relays).
+void tell_shared_nodes(const topologies::Topology* topology, std::span<const ReplayJob> jobs,
+                       std::vector<std::string>& warnings);
 
 }  // namespace weft::sim

@@ -314,7 +314,10 @@ void Simulation::check_places(std::span<const goal::Program> programs) const {
 void Simulation::warn_of_jobs(const Scenario& decided, std::span<const ReplayJob> jobs,
                               std::vector<std::string>& warnings) const {
   const bool waits = !scenario_.scheduler.empty();
-  if (!waits) tell_one_nic(topology_.get(), jobs, warnings);
+  if (!waits) {
+    tell_one_nic(topology_.get(), jobs, warnings);
+    tell_shared_nodes(topology_.get(), jobs, warnings);
+  }
   if ((waits || JobReplays::needs_one_partition(jobs, nullptr)) && scenario_.threads > 1 &&
       model_.has_partitions) {
     warnings.push_back(

@@ -355,6 +355,52 @@ class Nodes(unittest.TestCase):
             least = 15 * 16e6 / (nics * 50e3) * (1 + 122 / 4096)
             self.assertGreater(took, least)
             self.assertLess(took, 1.15 * least)
+        # Slow NICs have one ring each, and no channels that repeat it more than once.
+        for gpus, nics in ((8, 4), (8, 2), (4, 2)):
+            took = self.sim(f"scale_up:of=[single_switch:hosts=2],accelerators={gpus},nics={nics},link=100Gbps",
+                            f"collective:kind=allgather,size=4MB,element=4B,ranks={2 * gpus}", "flow")
+            least = (2 * gpus - 1) * 4e6 / (nics * 12.5e3) * (1 + 122 / 4096)
+            self.assertGreater(took, least)
+            self.assertLess(took, 1.15 * least)
+
+    def jobs(self, topology, *jobs):
+        out = self.folder / "run"
+        self.out("sim", "--quiet", "--topology", topology, "--network", "flow", "-o", out, *(word for job in jobs for word in ("--job", job)))
+        summary = json.loads((out / "summary.json").read_text())
+        return [job["runtime_ns"] * 1e-3 for job in summary["jobs"]], " ".join(summary["warnings"])
+
+    def test_jobs_on_parts_of_nodes(self):
+        """Behind a job of 4 GPUs, 8 ranks are 4 and 4 on two nodes, and 12 are 4 and 8: each node they are on sends by 4 NICs of 50
+        GB/s, as its share of the GPUs has. Taken for whole nodes, rings crossed between them seven times as often."""
+        rails = "scale_up:of=[rail_optimized:units=1,nodes=4],node=dgx_h100,relay={}"
+        job = "traffic=[collective:kind=allgather,size=16MB,element=4B,ranks={}]"
+        for ranks in (8, 12):
+            (_, took), told = self.jobs(rails.format("false"), job.format(4), job.format(ranks))
+            least = (ranks - 1) * 16e6 / (4 * 50e3) * (1 + 122 / 4096)
+            self.assertGreater(took, least)
+            self.assertLess(took, 1.15 * least)
+            self.assertNotIn("share", told.replace("shared", ""))
+        self.assertIn("1 job on several nodes shares nodes with other jobs", self.jobs(rails.format("true"), job.format(4), job.format(8))[1])
+        self.assertIn("come back to a node", self.jobs(rails.format("true"), job.format(16) + ",placement=random")[1])
+        self.assertNotIn("come back to a node", self.jobs(rails.format("true"), job.format(16))[1])
+
+    def test_explain_knows_a_last_node_with_fewer_gpus(self):
+        """12 ranks are 8 and 4: of an allgather the 4 NICs of the second node carry 11 blocks, in and out. It told half of it."""
+        least = 11 * 20e6 / (4 * 50e3)
+        told = json.loads(self.out("nccl", "explain", "--collective", "allgather", "--bytes", "20000000", "--ranks", "12", "--json"))["time_us"]
+        took = self.sim("scale_up:of=[rail_optimized:units=1,nodes=2],node=dgx_h100",
+                        "collective:kind=allgather,size=20MB,element=4B,ranks=12", "flow")
+        for time in (told, took):
+            self.assertGreater(time, least)
+            self.assertLess(time, 1.25 * least)
+
+    def test_slower_nics_that_carry_nothing_are_told(self):
+        links = self.folder / "links.csv"
+        links.write_text("".join(f"h{host} s{nic} {100 * (nic + 1)}Gbps 500ns\n" for host in range(4) for nic in range(2)))
+        took = self.sim(f"graph_file:file={links}", "shift:size=4MB", "flow")
+        self.assertGreater(took, 4e6 / 25e3)  # by the NIC of 200 Gb/s alone
+        (told,) = [w for w in json.loads((self.folder / "run" / "summary.json").read_text())["warnings"] if "NICs" in w]
+        self.assertIn("4 of the 8 NICs of hosts that sent or received carried nothing, beside faster ones", told)
 
     def test_rccl_relays_for_many_gpus_alone(self):
         """Below 64 GPUs a ring over three nodes goes from rail to rail over the spine; relayed, it would have the only link

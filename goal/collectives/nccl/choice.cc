@@ -61,24 +61,29 @@ Tuner tuner_of(const Parameters& parameters) {
                       .threads = count(parameters, "threads")});
 }
 
-NodeRanks ranks_of_nodes(const std::vector<Rank>& members, std::uint32_t gpus) {
+NodeRanks ranks_of_nodes(const std::vector<Rank>& members, std::uint32_t gpus,
+                         std::span<const std::uint32_t> nodes) {
   std::vector<std::uint32_t> runs;  // of ranks that share a node
-  std::set<std::uint32_t> nodes;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const std::uint32_t node = members[i] / gpus;
-    if (i > 0 && node == members[i - 1] / gpus) {
+  std::set<std::uint32_t> met;
+  std::uint32_t before = 0;
+  const std::size_t size = members.empty() ? nodes.size() : members.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t rank = members.empty() ? i : members[i];
+    const auto node = nodes.empty() ? static_cast<std::uint32_t>(rank / gpus) : nodes[rank];
+    if (i > 0 && node == before) {
       ++runs.back();
       continue;
     }
-    if (!nodes.insert(node).second) return {1};
+    before = node;
+    if (!met.insert(node).second) return {1};
     runs.push_back(1);
   }
   if (runs.size() < 2) return {gpus};
   const std::uint32_t each = *std::ranges::max_element(runs), first = runs.front();
   const bool are_equal =
       std::all_of(runs.begin() + 1, runs.end() - 1, [&](std::uint32_t run) { return run == each; });
-  if (!are_equal) return {1};
-  return {each, first == each ? 0 : first};
+  if (are_equal) return {each, first == each ? 0 : first};
+  return {std::accumulate(runs.begin(), runs.end(), 0u, std::gcd<std::uint32_t, std::uint32_t>)};
 }
 
 std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& collective,

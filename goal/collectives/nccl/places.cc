@@ -60,8 +60,9 @@ std::uint32_t rings_in_pairs(std::uint32_t gpus) {
 
 NodeOrder::NodeOrder(const CollectiveCall& call, std::uint32_t channel)
     : on_(call.options->on_nodes()), size_(call.size), in_pairs_(call.options->in_pairs) {
-  ends_ = call.options->rings > 0 ? call.options->rings : on_.each;
-  turn_ = channel % different_rings(*call.options);
+  const std::uint32_t rings = different_rings(*call.options);
+  ends_ = call.options->rings == 0 && nodes() == 1 ? on_.each : rings;
+  turn_ = channel % rings;
   if (!has_pole()) return;
   const std::uint32_t ring = channel % rings_in_pairs(size_);
   turn_ = ring / 2;

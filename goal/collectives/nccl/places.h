@@ -20,7 +20,7 @@ std::uint32_t different_rings(const CollectiveOptions& options);
 std::uint32_t rings_in_pairs(std::uint32_t gpus);
 
 // The nodes' GPUs one after the other, as rings and chains of trees go through them: from one to the next, as
-// all links lead to switches. The first GPUs, as many as rings were found (if that is told), are those with
+// all links lead to switches. The first GPUs, as many as rings were found between nodes, are those with
 // NICs: a ring enters a node at one of them and leaves it from another, so that every NIC has one ring in and
 // one out, and GPUs without a NIC lie between. Where GPUs are linked in pairs, channels go in different
 // orders, by Walecki's zigzags (B. Alspach, "The wonderful Walecki construction", 2008), so that all links

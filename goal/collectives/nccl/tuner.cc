@@ -90,23 +90,35 @@ bool Tuner::tunes(CollectiveKind kind) {
          kind == CollectiveKind::kReduce;
 }
 
+Node Tuner::smallest_node(std::uint32_t ranks) const {
+  const NodeRanks on = node_.ranks();
+  if (on.nodes_of(ranks) < 2) return node_;
+  const std::uint32_t least = std::min(on.on(0, ranks), on.on(on.nodes_of(ranks) - 1, ranks));
+  return least == node_.gpus ? node_ : with_gpus(node_, least);
+}
+
 // The fastest set of rings: inside a node of up to 12, between nodes as many as the NICs can feed.
 Rings Tuner::rings(std::uint32_t ranks) const {
   const bool between = ranks > node_.gpus;
   const std::uint32_t in_node = std::min(ranks, node_.gpus);
   const double inside = node_.nvlink_gbs > 0 ? node_.nvlink_among_gbs(in_node) : node_.pcie_gbs;
   const double nic = node_.nic_through_pcie_gbs();
+  // All nodes have as many rings as the one that has fewest.
+  const Node least = smallest_node(ranks);
+  const double inside_least = node_.nvlink_gbs > 0 ? least.nvlink_gbs : least.pcie_gbs;
   constexpr std::uint32_t kMostInside = 12, kMostFound = 16;
   Rings best;
   const auto fits = [](double capacity, double rate) {
     return static_cast<std::uint32_t>(std::min(capacity / rate + 1e-9, double{kMostFound}));
   };
   for (const double rate : ring_rates(node_.compute_capability, between)) {
-    std::uint32_t found = between ? std::min(fits(nic, rate) * node_.nics, kMostFound)
+    std::uint32_t found = between ? std::min(fits(nic, rate) * least.nics, kMostFound)
                                   : std::min(fits(inside, rate), kMostInside);
     // Every GPU hands on each ring but its part of those that leave the node from it.
     if (between && node_.gpus > 1)
       found = std::min(found, fits(inside, rate * (node_.gpus - 1.0) / node_.gpus));
+    if (between && least.gpus > 1)
+      found = std::min(found, fits(inside_least, rate * (least.gpus - 1.0) / least.gpus));
     if (found * rate < best.channels * best.between_gbs || found == 0) continue;
     if (between && found * rate == best.channels * best.between_gbs) continue;
     best.channels = found;
@@ -285,8 +297,9 @@ double Tuner::wire_us(const Call& call, Algorithm algorithm, Protocol protocol) 
   if (call.is_allreduce()) share *= 2;
   if (protocol == Protocol::kLl) share *= 2;
   if (protocol == Protocol::kLl128) share *= 128.0 / 120;
+  const Node least = smallest_node(call.ranks);
   return share * static_cast<double>(call.bytes) /
-         (1000 * node_.sends_gbs(call.per_node) * call.ring_share(algorithm));
+         (1000 * least.sends_gbs(least.gpus) * call.ring_share(algorithm));
 }
 
 // What channels need to copy and combine where they were limited; NCCL's estimate takes no note of that.

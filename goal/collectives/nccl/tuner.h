@@ -66,6 +66,8 @@ class Tuner {
 
  private:
   struct Call;
+  // Of several nodes that which has the fewest of the ranks, and the NICs of those: the first or the last.
+  Node smallest_node(std::uint32_t ranks) const;
   Call call_of(CollectiveKind kind, std::uint64_t bytes, std::uint32_t ranks) const;
   std::string why_not(const Call& call, Algorithm algorithm, Protocol protocol) const;
   double bandwidth(const Call& call, Algorithm algorithm, Protocol protocol) const;

@@ -81,7 +81,13 @@ TEST_CASE("groups far apart are chosen for by what they have on a node") {
   CHECK(ranks_of_nodes({0, 8, 9, 16}, 8) == NodeRanks{2, 1});  // the first, too
   CHECK(ranks_of_nodes({5, 6, 7, 8, 9, 10, 11}, 8) == NodeRanks{4, 3});
   CHECK(ranks_of_nodes({0, 8, 9, 16, 24, 25}, 8) == NodeRanks{1});
+  CHECK(ranks_of_nodes({4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, 8) == NodeRanks{8, 4});
   CHECK(ranks_of_nodes({0, 8, 1, 9}, 8) == NodeRanks{1});  // back on a node that was left
+  // Placed from the middle of a node on, the world, a group within it, and one that crosses.
+  const std::vector<std::uint32_t> nodes = {3, 3, 3, 3, 4, 4, 4, 4};
+  CHECK(ranks_of_nodes({}, 8, nodes) == NodeRanks{4});
+  CHECK(ranks_of_nodes({0, 1, 2, 3}, 8, nodes) == NodeRanks{8});
+  CHECK(ranks_of_nodes({2, 3, 4, 5}, 8, nodes) == NodeRanks{2});
   const std::vector<Communicator> groups = {
       {"", {}}, {"in", {0, 1, 2, 3, 4, 5, 6, 7}}, {"apart", {0, 8, 16, 24, 32, 40, 48, 56}}};
   CollectiveSelection selection({{}, {}, "nccl:node=dgx_h100"});

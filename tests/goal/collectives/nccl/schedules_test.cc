@@ -242,9 +242,16 @@ TEST_CASE("every ring visits each rank once and leaves each node once") {
 }
 
 TEST_CASE("rings and trees share a node's NICs evenly where it has fewer than GPUs") {
-  for (const std::uint32_t nics : {2u, 3u, 4u, 6u, 8u}) {
+  for (const auto& [nics, is_told] : {std::pair(2u, true),
+                                      {3, true},
+                                      {4, true},
+                                      {6, true},
+                                      {8, true},  //
+                                      {2, false},
+                                      {4, false},
+                                      {6, false}}) {
     Call call({.ranks = 24, .per_node = 8, .channels = 2 * nics});
-    call.options.rings = nics;
+    call.options.rings = is_told ? nics : 0;                // else half of the channels
     std::map<std::uint32_t, std::uint32_t> leaves, enters;  // by GPU, how many rings
     std::set<std::uint32_t> second;                         // GPUs that trees of nodes are attached to
     for (std::uint32_t channel = 0; channel < 2 * nics; ++channel) {

@@ -62,6 +62,17 @@ TEST_CASE("16 nodes of 8 H100: allreduce of 64 MiB, worked out by hand") {
   CHECK(choice.threads == 640);
 }
 
+TEST_CASE("all nodes have as many rings as the last, which may have fewer GPUs and their NICs") {
+  const Tuner tuner(node_preset("dgx_h100"), {});
+  CHECK(tuner.rings(12).channels == 4);
+  CHECK(tuner.rings(19).channels == 3);
+  CHECK(tuner.rings(16).channels == 8);
+  // In an allgather 11 blocks pass the 4 NICs of 48 GB/s of the second node.
+  const Candidate ring =
+      candidate(tuner.choose(Kind::kAllgather, 16 * kMiB, 12), Algorithm::kRing, Protocol::kSimple);
+  CHECK(ring.wire_us == Approx(11 * 16.0 * kMiB / 1000 / (4 * 48)));
+}
+
 TEST_CASE("one node of 8 H100 reduces in its switches, without them around rings") {
   const Tuner tuner(node_preset("dgx_h100"), {});
   CHECK(tuner.rings(8).channels == 12);
