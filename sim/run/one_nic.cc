@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "goal/collectives/selection.h"
@@ -100,47 +99,7 @@ class Rings {
   std::map<std::uint32_t, std::vector<std::uint32_t>> nics_;
 };
 
-// Do the accelerators of some node have NICs to different switches, so that it matters over which of them a
-// message leaves?
-bool has_rails(const topologies::Topology& topology) {
-  return std::ranges::any_of(nics_of_domains(topology), [&](const auto& each) {
-    const std::vector<std::uint32_t>& nics = each.second;
-    return std::ranges::any_of(nics, [&](std::uint32_t c) {
-      return topology.channels()[c].to != topology.channels()[nics.front()].to;
-    });
-  });
-}
-
-// How many jobs leave nodes that they share with other jobs.
-std::size_t jobs_on_shared_nodes(const topologies::Topology& topology, std::span<const ReplayJob> jobs) {
-  std::vector<std::set<std::uint32_t>> nodes;  // by job: those whose accelerators may relay
-  std::map<std::uint32_t, std::uint32_t> users;
-  for (const ReplayJob& job : jobs) {
-    std::set<std::uint32_t>& own = nodes.emplace_back();
-    for (const std::uint32_t host : job.host_of_rank) {
-      const topologies::Node& node = topology.node(topology.host(host));
-      if (node.domain != topologies::kNoDomain && node.relays) own.insert(node.domain);
-    }
-    for (const std::uint32_t node : own) ++users[node];
-  }
-  return static_cast<std::size_t>(std::ranges::count_if(nodes, [&](const std::set<std::uint32_t>& own) {
-    return own.size() > 1 && std::ranges::any_of(own, [&](std::uint32_t node) { return users.at(node) > 1; });
-  }));
-}
-
 }  // namespace
-
-void tell_shared_nodes(const topologies::Topology* topology, std::span<const ReplayJob> jobs,
-                       std::vector<std::string>& warnings) {
-  if (topology == nullptr || !topology->has_domains() || jobs.size() < 2 || !has_rails(*topology)) return;
-  const std::size_t several = jobs_on_shared_nodes(*topology, jobs);
-  if (several == 0) return;
-  warnings.push_back(
-      fmt::format("{} job{} on several nodes share{} nodes with other jobs, and relay{} messages over "
-                  "accelerators of those, too, where NCCL's PXN has the job's own alone; scale_up's "
-                  "relay=false sends from the own NIC",
-                  several, several == 1 ? "" : "s", several == 1 ? "s" : "", several == 1 ? "s" : ""));
-}
 
 void tell_one_nic(const topologies::Topology* topology, std::span<const ReplayJob> jobs,
                   std::vector<std::string>& warnings) {

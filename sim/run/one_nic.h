@@ -17,9 +17,4 @@ namespace weft::sim {
 void tell_one_nic(const topologies::Topology* topology, std::span<const ReplayJob> jobs,
                   std::vector<std::string>& warnings);
 
-// Adds a sentence if jobs that leave their nodes share them with others: routes don't know whose the
-// accelerators are that relay (Node::relays).
-void tell_shared_nodes(const topologies::Topology* topology, std::span<const ReplayJob> jobs,
-                       std::vector<std::string>& warnings);
-
 }  // namespace weft::sim

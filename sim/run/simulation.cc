@@ -314,10 +314,7 @@ void Simulation::check_places(std::span<const goal::Program> programs) const {
 void Simulation::warn_of_jobs(const Scenario& decided, std::span<const ReplayJob> jobs,
                               std::vector<std::string>& warnings) const {
   const bool waits = !scenario_.scheduler.empty();
-  if (!waits) {
-    tell_one_nic(topology_.get(), jobs, warnings);
-    tell_shared_nodes(topology_.get(), jobs, warnings);
-  }
+  if (!waits) tell_one_nic(topology_.get(), jobs, warnings);
   if ((waits || JobReplays::needs_one_partition(jobs, nullptr)) && scenario_.threads > 1 &&
       model_.has_partitions) {
     warnings.push_back(
@@ -408,6 +405,17 @@ static void measure(results::OpenLoopWindow window, results::Report& report) {
   report.open_loop = results::open_loop(window, report.flows);
 }
 
+std::optional<ModelFabric> Simulation::fabric_of(const NetworkOfSharers* sharers) const {
+  if (sharers != nullptr) return ModelFabric{sharers->topology, sharers->table, link_changes_};
+  if (topology_ != nullptr) return ModelFabric{*topology_, *table_, link_changes_};
+  return std::nullopt;
+}
+
+std::uint32_t Simulation::hosts_of_run(const Scenario& decided, std::span<const ReplayJob> jobs) const {
+  if (topology_ != nullptr) return topology_->hosts();
+  return decided.scheduler.empty() ? hosts_used(jobs) : decided.nodes;
+}
+
 void Simulation::run_model(std::span<const goal::Program> programs, std::span<const std::uint32_t> only,
                            const results::Report* together, RunControl& control,
                            results::Report& report) const {
@@ -421,18 +429,15 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   const bool waits = !scenario.scheduler.empty();
   if (waits && only.empty()) queue.emplace(scenario, jobs, topology_.get());
   warn_of_jobs(scenario, jobs, report.warnings);
-  const std::uint32_t hosts = topology_ != nullptr ? topology_->hosts()
-                              : waits              ? scenario.nodes
-                                                   : hosts_used(jobs);
+  const auto sharers = waits ? nullptr : network_of_sharers(topology_.get(), jobs, report.warnings);
+  report.hosts = hosts_of_run(scenario, jobs);
   if (!only.empty()) {
     jobs = chosen(std::move(jobs), only);
     for (std::size_t i = 0; waits && i < only.size(); ++i) put_as_in(*together, only[i], jobs[i]);
   }
   for (ReplayJob& job : jobs) job.keeps_steps = tells_path_shares_;
-  report.hosts = hosts;
   for (const ReplayJob& job : jobs) report.jobs.push_back(job_row(job));
-  std::optional<ModelFabric> fabric;
-  if (topology_ != nullptr) fabric.emplace(ModelFabric{*topology_, *table_, link_changes_});
+  std::optional<ModelFabric> fabric = fabric_of(sharers.get());
   std::optional<results::TimelineRecorder> recorder;
   if (only.empty()) {
     report.timeline.absent = no_timeline(scenario, jobs);
@@ -448,7 +453,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   ModelRun run{first,
                parameters_,
                jobs,
-               hosts,
+               report.hosts,
                queue ? &*queue : nullptr,
                fabric ? &*fabric : nullptr,
                wants_rows || window,

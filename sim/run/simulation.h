@@ -2,7 +2,9 @@
 // replays the graph on it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "sim/results/report.h"
 #include "sim/routing/table/routing_table.h"
 #include "sim/run/network_model.h"
+#include "sim/run/shared_nodes.h"
 #include "sim/run/what_if.h"
 #include "sim/scenario/scenario.h"
 #include "topologies/graph/topology.h"
@@ -71,6 +74,9 @@ class Simulation {
   void warn_of_jobs(const Scenario& decided, std::span<const ReplayJob> jobs,
                     std::vector<std::string>& warnings) const;
   void add_program_remarks(std::span<const goal::Program> programs, results::Report& report) const;
+  // The network that a run is on: null without a topology.
+  std::optional<ModelFabric> fabric_of(const NetworkOfSharers* sharers) const;
+  std::uint32_t hosts_of_run(const Scenario& decided, std::span<const ReplayJob> jobs) const;
   void run_model(std::span<const goal::Program> programs, std::span<const std::uint32_t> only,
                  const results::Report* together, RunControl& control, results::Report& report) const;
 

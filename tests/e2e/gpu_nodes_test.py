@@ -374,13 +374,14 @@ class Nodes(unittest.TestCase):
         GB/s, as its share of the GPUs has. Taken for whole nodes, rings crossed between them seven times as often."""
         rails = "scale_up:of=[rail_optimized:units=1,nodes=4],node=dgx_h100,relay={}"
         job = "traffic=[collective:kind=allgather,size=16MB,element=4B,ranks={}]"
-        for ranks in (8, 12):
-            (_, took), told = self.jobs(rails.format("false"), job.format(4), job.format(ranks))
+        for ranks, relay in ((8, "false"), (12, "false"), (8, "true"), (12, "true")):
+            (_, took), told = self.jobs(rails.format(relay), job.format(4), job.format(ranks))
             least = (ranks - 1) * 16e6 / (4 * 50e3) * (1 + 122 / 4096)
             self.assertGreater(took, least)
             self.assertLess(took, 1.15 * least)
-            self.assertNotIn("share", told.replace("shared", ""))
-        self.assertIn("1 job on several nodes shares nodes with other jobs", self.jobs(rails.format("true"), job.format(4), job.format(8))[1])
+            # Nothing is relayed over the other job's GPUs.
+            self.assertEqual("1 job on several nodes shares nodes with other jobs" in told, relay == "true")
+        self.assertNotIn("shares nodes", self.jobs(rails.format("true"), job.format(8), job.format(16))[1])
         self.assertIn("come back to a node", self.jobs(rails.format("true"), job.format(16) + ",placement=random")[1])
         self.assertNotIn("come back to a node", self.jobs(rails.format("true"), job.format(16))[1])
 

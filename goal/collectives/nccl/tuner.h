@@ -66,7 +66,7 @@ class Tuner {
 
  private:
   struct Call;
-  // Of several nodes that which has the fewest of the ranks, and the NICs of those: the first or the last.
+  // Gives the node that has the fewest of the ranks, and the NICs of those: the first or the last of several.
   Node smallest_node(std::uint32_t ranks) const;
   Call call_of(CollectiveKind kind, std::uint64_t bytes, std::uint32_t ranks) const;
   std::string why_not(const Call& call, Algorithm algorithm, Protocol protocol) const;
