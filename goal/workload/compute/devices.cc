@@ -53,7 +53,9 @@ constexpr const char* kCool =
 constexpr const char* kFp4 = "How slowly tiles begin and end in fp4 is a guess: as in fp8.";
 constexpr const char* kBlackwell =
     "Its kernels use pairs of cores and larger tiles; small multiplications are less sure than large ones.";
-constexpr const char* kAttentionH100 = "Attention's shares of peak are h100's.";
+constexpr const char* kAttentionH100 =
+    "Attention's shares of peak are h100's; measured ones of GB200 are within 16%, with 4,096 and 8,192 "
+    "tokens.";
 
 std::vector<DeviceSpec> all_devices() {
   return {

@@ -62,7 +62,7 @@ constexpr auto kFamilies = std::to_array<ConfigFamily>({
     {.type = "deepseek_v2"},
     {.type = "deepseek_v3"},
     {.type = "kimi_k2"},
-    {.type = "gpt_oss"},
+    {.type = "gpt_oss", .sinks = true},
     {.type = "olmo"},
     {.type = "olmo2"},
     {.type = "olmo3"},

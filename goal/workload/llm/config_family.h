@@ -13,6 +13,7 @@ struct ConfigFamily {
   bool learned = false;         // positions
   bool four_times = false;      // the MLP's width, of the model's, unless the file says otherwise
   bool one_key_head = false;    // of keys and values, unless the file says otherwise
+  bool sinks = false;           // of attention
   unsigned shared_experts = 0;  // that no key tells of
 };
 

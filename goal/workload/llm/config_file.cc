@@ -276,6 +276,7 @@ ModelShape read_config_file(const std::string& path) {
   model.sequence = trained_sequence(config);
   model.gated = family.gated;
   model.biases = family.biases;
+  model.sinks = family.sinks;
   model.positions = family.learned ? config.find({"n_positions", "max_position_embeddings"}).value_or(0) : 0;
   model.tied = config.flag("tie_word_embeddings").value_or(family.tied);
   if (config.find({"word_embed_proj_dim"}).value_or(model.hidden) != model.hidden) {

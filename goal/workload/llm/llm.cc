@@ -153,7 +153,7 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
   for (const std::string& told :
        {llm::told_of_shards(parameters, training), llm::told_of_idle(parameters, training),
         llm::told_of_straddling(parameters, training), llm::told_of_stack(parameters, training),
-        llm::told_of_attention(parameters, training)}) {
+        llm::told_of_attention(parameters, training), llm::told_of_sinks(training)}) {
     if (!told.empty()) sentences.push_back(told);
   }
   return sentences;

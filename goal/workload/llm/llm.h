@@ -45,5 +45,8 @@ std::string told_of_stack(const Parameters& parameters, const Training& training
 // What is to be told of the kernel that attention=auto took, where it is not as for most models; else "".
 std::string told_of_attention(const Parameters& parameters, const Training& training);
 
+// How much longer published steps of a model whose attention has sinks are; "" for others.
+std::string told_of_sinks(const Training& training);
+
 }  // namespace llm
 }  // namespace weft::goal

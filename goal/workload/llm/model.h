@@ -23,6 +23,7 @@ struct ModelShape {
   bool biases = false;          // of projections and norms
   bool dropout = false;
   bool triton = false;  // its published steps had FlashAttention in Triton
+  bool sinks = false;   // of attention, learned; no time is known of what they add
   bool tied = false;    // the head's weights are the embedding's
 
   // Layers from `dense_layers` on have experts, unless `experts` is 0. Shared ones see all tokens.

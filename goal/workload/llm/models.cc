@@ -95,6 +95,13 @@ ModelShape with_experts(ModelShape model, std::uint32_t experts, std::uint32_t t
   return model;
 }
 
+ModelShape gpt_oss() {
+  ModelShape model =
+      with_experts(shape("gpt_oss_120b", 36, 2880, 2880, 64, 8, 64, 201088, 4096), 128, 4, 2880);
+  model.sinks = true;
+  return model;
+}
+
 ModelShape deepseek(const char* name, std::uint32_t heads, std::uint32_t vocab, std::uint32_t experts,
                     std::uint32_t dense_layers, std::uint32_t groups = 0, std::uint32_t top_groups = 0) {
   ModelShape model =
@@ -202,7 +209,7 @@ std::span<const ModelShape> models() {
       with_experts(shape("mixtral_8x22b", 56, 6144, 16384, 48, 8, 128, 32000, 4096), 8, 2, 16384),
       with_experts(shape("qwen3_30b_a3b", 48, 2048, 6144, 32, 4, 128, 151936, 4096), 128, 8, 768),
       with_experts(shape("qwen3_235b_a22b", 94, 4096, 12288, 64, 4, 128, 151936, 4096), 128, 8, 1536),
-      with_experts(shape("gpt_oss_120b", 36, 2880, 2880, 64, 8, 64, 201088, 4096), 128, 4, 2880),
+      gpt_oss(),
       deepseek("deepseek_v3", 128, 129280, 256, 3, 8, 4),
       deepseek("kimi_k2", 64, 163840, 384, 1),
   };

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs steps of training that were published, and tells how far they come out: the tables of RESULTS.md.
 
-  published.py WEFT [published.csv] [--only TEXT] [--efficiency NUMBER | --fit] [--command | --attention]
+  published.py WEFT [published.csv] [--only TEXT] [--set WORDS] [--efficiency NUMBER | --fit] [--command | --attention]
 
 The CSV (by default $WEFT_ORACLE_DIR/training/training_published.csv) has a row for each: source, model, gpu, gpus,
 precision, seq, tp, pp, cp, ep, dp, vp, mbs, gbs, sharding, recompute, step_s. Rows that nothing here knows how to run
@@ -12,6 +12,8 @@ The stack is that of a row's source. published_pytorch.csv, beside this file, ha
 
 Runs are at flow level on DGX nodes. Of many micro-batches two numbers are run, and the step is
 the straight line through them: each micro-batch adds as much as the one before once the pipeline is full.
+
+--set attention=unfused: further parameters of `llm`, for all rows.
 
 --fit: of each curve (source, model, precision, layout) an efficiency is fitted at its fewest GPUs.
 
@@ -99,7 +101,7 @@ def llm_foundry(row):
 
 def bridge(row):
     name, device = BRIDGE_MODELS.get(row["model"]), row["gpu"]
-    if "Pre-Training" not in row["source"] or not name or device not in ("h100", "b200", "gb200"):
+    if "Pre-Training" not in row["source"] or not name or device not in ("h100", "b200", "gb200", "gb300"):
         return None
     precision = {"BF16": "bf16", "FP8": "fp8", "MXFP8": "fp8"}.get(row["precision"])
     if precision is None:
@@ -152,7 +154,7 @@ def read(path, only):
 
 def topology(device, gpus):
     device = device.removesuffix("_40gb")
-    if device == "gb200":
+    if device in ("gb200", "gb300"):
         # Of a rack's 72 GPUs jobs of several racks take 64, so that groups of 8 to 64 lie within one.
         racks = (gpus + 63) // 64 if gpus > 72 else 1
         taken = ",accelerators=64" if racks > 1 else ""
@@ -250,13 +252,15 @@ def main():
                         default=os.path.join(os.environ.get("WEFT_ORACLE_DIR", "."), "training/training_published.csv"))
     parser.add_argument("--only")
     parser.add_argument("--most", type=int, default=4096, help="GPUs of a row, at most")
+    parser.add_argument("--set", default="", metavar="WORDS")
     parser.add_argument("--efficiency", type=float)
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--command", action="store_true", help="tell the commands, and run nothing")
     parser.add_argument("--attention", action="store_true")
     options = parser.parse_args()
     known, unknown = read(options.csv, options.only)
-    known = [(row, words) for row, words in known if int(row["gpus"]) <= options.most]
+    more = dict(word.split("=", 1) for word in options.set.split(",") if word)
+    known = [(row, {**words, **more}) for row, words in known if int(row["gpus"]) <= options.most]
     for source, count in unknown.items():
         print(f"not run: {count} rows of {source}", file=sys.stderr)
     if options.attention:

@@ -142,6 +142,31 @@ TEST_CASE(
   CHECK(h100.attention_ns(attention) / forward == Approx(3.78 / 1.24).epsilon(0.05));
 }
 
+// NVIDIA/cudnn-frontend, benchmark/sdpa_benchmark_training/results (2026): cuDNN in bf16, causal, medians in
+// ms.
+TEST_CASE("device: attention takes as long as cuDNN's was measured on H200 and GB200") {
+  struct Row {
+    const char* device;
+    std::uint64_t batch, heads, kv_heads, tokens, head_dim;  // the mean of keys' and values'
+    double forward_ms, backward_ms;
+  };
+  for (const Row& row : {Row{"h200", 1, 64, 8, 4096, 128, 0.465, 1.450},
+                         {"h200", 1, 64, 8, 8192, 128, 1.708, 5.083},
+                         {"gb200", 2, 64, 8, 4096, 128, 0.391, 1.198},
+                         {"gb200", 2, 64, 8, 8192, 128, 1.397, 4.127},
+                         {"gb200", 2, 128, 128, 4096, 160, 0.977, 3.383},
+                         {"gb200", 2, 128, 128, 8192, 160, 3.470, 11.984},
+                         {"gb200", 2, 64, 64, 8192, 160, 1.733, 6.005}}) {
+    CAPTURE(row.device, row.heads, row.tokens, row.head_dim);
+    const double tokens = static_cast<double>(row.tokens);
+    Attention attention = {row.batch,  row.heads,    row.kv_heads,       row.tokens,
+                           row.tokens, row.head_dim, tokens * tokens / 2};
+    CHECK(find_device(row.device).attention_ns(attention) == Approx(row.forward_ms * 1e6).epsilon(0.16));
+    attention.backward = true;
+    CHECK(find_device(row.device).attention_ns(attention) == Approx(row.backward_ms * 1e6).epsilon(0.16));
+  }
+}
+
 TEST_CASE("device: Triton's attention has a share of peak of its own, for small heads too") {
   const double pairs = 16384.0 * 16385 / 2, peak = 312;
   for (const std::uint64_t head_dim : {64u, 128u}) {

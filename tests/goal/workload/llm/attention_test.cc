@@ -90,6 +90,35 @@ TEST_CASE("attention: which kernel is taken, and what is told of it") {
   CHECK(told("llm:model=llama3_8b").find("attention") == std::string::npos);
 }
 
+TEST_CASE("attention: models with sinks tell that published steps take longer") {
+  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/config.json";
+  std::ofstream(path) << R"({"model_type": "gpt_oss", "num_hidden_layers": 24, "hidden_size": 2880,
+    "intermediate_size": 2880, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64,
+    "vocab_size": 201088, "num_local_experts": 32, "num_experts_per_tok": 4})";
+  for (const std::string& model : {std::string("gpt_oss_120b"), path}) {
+    CAPTURE(model);
+    CHECK(told("llm:device=gb200,model=" + model).find("1.1 to 1.3 times as long") != std::string::npos);
+    CHECK(told("llm:device=gb200,attention=unfused,model=" + model).find("times as long") ==
+          std::string::npos);
+  }
+  for (const std::string model : {"qwen3_30b_a3b", "mixtral_8x7b", "deepseek_v3"}) {
+    CHECK(told("llm:device=gb200,model=" + model).find("times as long") == std::string::npos);
+  }
+}
+
+// On paper: forward the scores pass through memory 4 times, backward 7 times; products beside that take less
+// than fused attention does, by a quarter of those passes at most.
+TEST_CASE("attention: unfused, GPT-OSS's scores pass through memory 11 times") {
+  const double scores = 64.0 * 4096 * 4096 * 2;  // bytes of a layer
+  for (const std::string device : {"h100", "gb200"}) {
+    const std::string text = "llm:model=gpt_oss_120b,efficiency=1,device=" + device;
+    const double more = of_token(text + ",attention=unfused", 4096, 1) - of_token(text, 4096, 1);
+    const double passes = 11 * find_device(device).memory_ns(scores);
+    CHECK(more * 4096 / 36 < passes);
+    CHECK(more * 4096 / 36 > 0.75 * passes);
+  }
+}
+
 TEST_CASE("attention: a file of measurements has the kernel that was measured") {
   const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/slow.csv";
   std::ofstream(path) << "# like h100\nop,m,n,k,precision,us\nattention_forward,32,8192,128,bf16,3000\n"
