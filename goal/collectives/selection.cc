@@ -132,17 +132,18 @@ void CollectiveSelection::set_gpu(ChosenAlgorithm& chosen) const {
 void CollectiveSelection::know_groups(const ProgramFacts& facts, std::span<const std::uint32_t> nodes) {
   if (!nccl_) return;
   const std::uint32_t all = nccl_->node().gpus;
-  on_nodes_.clear();
+  groups_.clear();
   for (const Communicator& communicator : facts.communicators) {
-    const NodeRanks on = nccl::ranks_of_nodes(communicator.ranks, all, nodes);
-    on_nodes_.push_back(on);
-    if (on != NodeRanks{all}) sparse_.try_emplace(on, nccl_->on_nodes_of(on));
+    const nccl::GroupNodes& group =
+        groups_.emplace_back(nccl::nodes_of_group(communicator.ranks, all, nodes));
+    if (group.on != NodeRanks{all})
+      sparse_.try_emplace(group.key(), nccl_->on_nodes_of(group.on, group.uneven));
   }
 }
 
 const nccl::Tuner& CollectiveSelection::tuner_of(std::uint32_t comm) const {
-  if (comm >= on_nodes_.size()) return *nccl_;
-  const auto found = sparse_.find(on_nodes_[comm]);
+  if (comm >= groups_.size()) return *nccl_;
+  const auto found = sparse_.find(groups_[comm].key());
   return found == sparse_.end() ? *nccl_ : found->second;
 }
 
@@ -180,7 +181,7 @@ const ChosenAlgorithm& CollectiveSelection::find(const Collective& collective, s
 }
 
 const ChosenAlgorithm& CollectiveSelection::choose(const Collective& collective, std::uint32_t ranks) const {
-  const ChosenAlgorithm& chosen = find(collective, ranks);
+  const ChosenAlgorithm& chosen = ordered(find(collective, ranks), collective.comm);
   if (chosen.algorithm->objection != nullptr) {
     const std::string objection = chosen.algorithm->objection(chosen.options, ranks);
     if (!objection.empty()) {
@@ -190,6 +191,15 @@ const ChosenAlgorithm& CollectiveSelection::choose(const Collective& collective,
   }
   const std::uint32_t bundle = bundle_of(chosen, collective, ranks);
   return coarse(bundle > 1 ? bundled(chosen, bundle) : chosen, collective, ranks);
+}
+
+const ChosenAlgorithm& CollectiveSelection::ordered(const ChosenAlgorithm& chosen, std::uint32_t comm) const {
+  if (comm >= groups_.size() || groups_[comm].order == nullptr) return chosen;
+  const nccl::GroupNodes& group = groups_[comm];
+  if (chosen.algorithm->kernels == GpuKernels::kNone || chosen.options.on_nodes() != group.on) return chosen;
+  CollectiveOptions options = chosen.options;
+  options.order = group.order;
+  return with_options(chosen, options);
 }
 
 std::uint32_t CollectiveSelection::bundle_of(const ChosenAlgorithm& chosen, const Collective& collective,
@@ -222,10 +232,11 @@ const ChosenAlgorithm& CollectiveSelection::coarse(const ChosenAlgorithm& chosen
 
 const ChosenAlgorithm& CollectiveSelection::with_options(const ChosenAlgorithm& chosen,
                                                          const CollectiveOptions& options) const {
-  for (const ChosenAlgorithm& met : bundled_) {
-    if (met.algorithm == chosen.algorithm && met.options == options) return met;
+  std::deque<ChosenAlgorithm>& all = variants_[{chosen.algorithm, options.order.get()}];
+  for (const ChosenAlgorithm& met : all) {
+    if (met.options == options) return met;
   }
-  return bundled_.emplace_back(ChosenAlgorithm{chosen.algorithm, options});
+  return all.emplace_back(ChosenAlgorithm{chosen.algorithm, options});
 }
 
 }  // namespace weft::goal

@@ -8,8 +8,10 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "goal/collectives/nccl/choice.h"
 #include "goal/collectives/nccl/tuner.h"
 #include "goal/collectives/selection_table.h"
 #include "goal/collectives/steps.h"
@@ -44,9 +46,9 @@ class CollectiveSelection {
     latency_ = latency;
   }
 
-  // Whose communicators they are. NCCL chooses by how many of a group share a node, where consecutive ranks
-  // of the world fill the nodes, or are on `nodes`, by rank; without it, consecutive ranks of the group are
-  // taken to.
+  // Whose communicators they are. NCCL chooses by how many of a group share a node, and orders its ranks by
+  // node. Consecutive ranks of the world fill the nodes, or are on `nodes`, by rank; without this call,
+  // consecutive ranks of the group are taken to.
   void know_groups(const ProgramFacts& facts, std::span<const std::uint32_t> nodes = {});
   // GPUs of a node where NCCL is the profile; else 0.
   std::uint32_t gpus_of_a_node() const { return nccl_ ? nccl_->node().gpus : 0; }
@@ -70,21 +72,25 @@ class CollectiveSelection {
   // In few rounds, if it has very many.
   const ChosenAlgorithm& coarse(const ChosenAlgorithm& chosen, const Collective& collective,
                                 std::uint32_t ranks) const;
+  // With the group's order by node, where the algorithm knows nodes, and they are the group's.
+  const ChosenAlgorithm& ordered(const ChosenAlgorithm& chosen, std::uint32_t comm) const;
   const ChosenAlgorithm& with_options(const ChosenAlgorithm& chosen, const CollectiveOptions& options) const;
 
   std::array<ChosenAlgorithm, kCollectiveKinds> fixed_;  // forced, or the default
   std::array<bool, kCollectiveKinds> forced_{};
   SelectionTable table_, profile_;
-  std::optional<nccl::Tuner> nccl_;          // where that is the profile
-  std::map<NodeRanks, nccl::Tuner> sparse_;  // of groups that have fewer ranks on a node
-  std::vector<NodeRanks> on_nodes_;          // by communicator
+  std::optional<nccl::Tuner> nccl_;  // where that is the profile
+  std::map<std::pair<NodeRanks, std::uint32_t>, nccl::Tuner>
+      sparse_;                            // of groups that have fewer ranks on a node, by GroupNodes::key()
+  std::vector<nccl::GroupNodes> groups_;  // by communicator
   mutable std::map<std::tuple<CollectiveKind, std::string, NodeRanks>, ChosenAlgorithm>
       asked_;  // by graphs, or NCCL, so far
   bool may_bundle_ = false;
   double rank_gbs_ = 0;
   Time latency_;
-  std::uint32_t bundle_ = 0;                     // as the profile fixes it; 0: by rule
-  mutable std::deque<ChosenAlgorithm> bundled_;  // those met so far
+  std::uint32_t bundle_ = 0;  // as the profile fixes it; 0: by rule
+  mutable std::map<std::pair<const CollectiveAlgorithm*, const RankOrder*>, std::deque<ChosenAlgorithm>>
+      variants_;  // with other options, those met so far
 };
 
 }  // namespace weft::goal

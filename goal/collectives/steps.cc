@@ -1,13 +1,27 @@
 #include "goal/collectives/steps.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace weft::goal {
 
+RankOrder::RankOrder(std::vector<std::uint32_t> by_place, const std::vector<std::uint32_t>& node_ranks)
+    : ranks(std::move(by_place)), places(ranks.size()) {
+  for (std::uint32_t place = 0; place < ranks.size(); ++place) places[ranks[place]] = place;
+  if (node_ranks.empty()) return;
+  begins.push_back(0);
+  for (const std::uint32_t count : node_ranks) {
+    nodes.insert(nodes.end(), count, static_cast<std::uint32_t>(begins.size() - 1));
+    begins.push_back(begins.back() + count);
+    divisor = std::gcd(divisor, count);
+  }
+}
+
 CollectiveCall::NodeGpus CollectiveCall::node() const {
-  const NodeRanks on = options->on_nodes();
-  const std::uint32_t node = on.node_of(me);
-  return {on.first_rank(node), on.on(node, size)};
+  const NodePlaces all = nodes();
+  const std::uint32_t node = all.node_of(place());
+  return {all.first(node), all.on(node)};
 }
 
 std::uint64_t CollectiveCall::in_switch_bytes(std::uint64_t data) const {

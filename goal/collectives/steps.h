@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -116,6 +117,7 @@ struct CollectiveOptions {
   std::uint32_t parallel = 0;              // `parallel`: messages under way from a rank; 0: all
   std::uint32_t ranks_per_node = 1;        // `ranks_per_node`: consecutive ranks that share a node
   std::uint32_t first_node = 0;            // `first_node`: of NCCL, ranks of the first node; 0: as many
+  std::shared_ptr<const RankOrder> order;  // of NCCL, by node; null: ranks are their own places
   std::vector<std::uint32_t> dims;         // `dims`: of a torus
   WireFormat format = WireFormat::kPlain;  // `protocol`: of NCCL
   std::uint32_t channels = 1;              // `channels`: of NCCL
@@ -150,7 +152,16 @@ struct CollectiveCall {
   std::uint64_t bytes(const Step& step, std::uint32_t peer) const {
     return step.by_peer ? block_bytes(step.kind, peer) : step.bytes;
   }
-  // The ranks that share a node with this one.
+  // Where a rank stands in the order by node, in which those of a node follow each other.
+  std::uint32_t place_of(std::uint32_t rank) const {
+    return options->order == nullptr ? rank : options->order->places[rank];
+  }
+  std::uint32_t place() const { return place_of(me); }
+  std::uint32_t rank_at(std::uint32_t place) const {
+    return options->order == nullptr ? place : options->order->ranks[place];
+  }
+  NodePlaces nodes() const { return {options->on_nodes(), size, options->order.get()}; }
+  // The places that share a node with this rank's.
   struct NodeGpus {
     std::uint32_t first, gpus;
   };
@@ -162,9 +173,9 @@ struct CollectiveCall {
   }
 
  private:
-  // Counts a message between GPUs of a node (`ranks_per_node` consecutive ranks) so that all together make as
-  // many bytes on a GPU's links in either direction as with a switch that reduces and multicasts. With k GPUs
-  // a GPU sends and gets, of a vector of n bytes, n + n/k instead of 2 (k-1) n/k in an allreduce, and n
+  // Counts a message between GPUs of a node (`ranks_per_node` consecutive places) so that all together make
+  // as many bytes on a GPU's links in either direction as with a switch that reduces and multicasts. With k
+  // GPUs a GPU sends and gets, of a vector of n bytes, n + n/k instead of 2 (k-1) n/k in an allreduce, and n
   // instead of (k-1) n/k in an allgather or reduce_scatter (the direction that has more); and more by what
   // NVLS leaves unused of the links.
   std::uint64_t in_switch_bytes(std::uint64_t data) const;
@@ -270,6 +281,10 @@ class Group {
   // communicator. REQUIRES: steps with one peer each.
   void on_ranks(std::uint32_t first, std::uint32_t stride) {
     for (Step& step : steps_) step.peer = first + step.peer * stride;
+  }
+  // They were counted as places, of which these are the ranks.
+  void on_ranks(std::span<const std::uint32_t> ranks) {
+    for (Step& step : steps_) step.peer = ranks[step.peer];
   }
 
   bool empty() const { return steps_.empty(); }

@@ -304,8 +304,9 @@ Time Collectives::proxy_is_done(std::uint32_t local, Time each, std::uint32_t bu
 }
 
 bool Collectives::same_node(const ActiveCollective& active, std::uint32_t peer) const {
-  const goal::NodeRanks on = active.call.options->on_nodes();
-  return on.node_of(active.call.me) == on.node_of(plan_.position_in(active.comm, peer, active.op));
+  const goal::NodePlaces nodes = active.call.nodes();
+  const std::uint32_t its = active.call.place_of(plan_.position_in(active.comm, peer, active.op));
+  return nodes.node_of(active.call.place()) == nodes.node_of(its);
 }
 
 Time Collectives::end_of_message(std::uint32_t handle) {

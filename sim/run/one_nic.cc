@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "goal/collectives/selection.h"
 #include "sim/run/nic_use.h"
@@ -26,7 +27,7 @@ class Rings {
     std::uint64_t one_ring = 0, others = 0;
   };
   Counts count() const {
-    std::map<std::uint32_t, Group> known;
+    std::map<std::pair<std::uint32_t, const goal::RankOrder*>, Group> known;
     Counts counts;
     for (const goal::Collective& collective : job_.program.facts().collectives) {
       const std::uint32_t ranks = job_.program.facts().communicator_size(collective.comm);
@@ -37,8 +38,9 @@ class Rings {
       // Sends and receives in groups have no rings.
       const bool is_nccl = name.starts_with("nccl_") && name != "nccl_p2p";
       if (!is_one_ring && !is_nccl) continue;
-      const auto [place, is_new] = known.try_emplace(collective.comm);
-      if (is_new) place->second = group_of(collective.comm);
+      const goal::RankOrder* const order = chosen.options.order.get();
+      const auto [place, is_new] = known.try_emplace({collective.comm, order});
+      if (is_new) place->second = group_of(collective.comm, order);
       const Group& group = place->second;
       if (is_one_ring && leaves_by_few(group)) ++counts.one_ring;
       if (is_nccl && group.nodes.size() > 1 &&
@@ -53,7 +55,7 @@ class Rings {
   struct Pass {
     std::size_t ranks = 0, exits = 0;
   };
-  // A group's ranks on nodes; none if some are outside.
+  // A group's ranks, in the order that rings go by, on nodes; none if some are outside.
   struct Group {
     std::map<std::uint32_t, Pass> nodes;
     bool comes_back = false;  // to a node that it had left before
@@ -63,18 +65,21 @@ class Rings {
     }
   };
 
-  Group group_of(std::uint32_t comm) const {
+  Group group_of(std::uint32_t comm, const goal::RankOrder* order) const {
     const goal::ProgramFacts& facts = job_.program.facts();
     const std::uint32_t size = facts.communicator_size(comm);
+    const auto node_at = [&](std::uint32_t place) {
+      return domain_of(facts.world_rank(comm, order == nullptr ? place : order->ranks[place]));
+    };
     Group group;
     std::uint32_t before = topologies::kNoDomain;
     for (std::uint32_t i = 0; i < size; ++i) {
-      const std::uint32_t here = domain_of(facts.world_rank(comm, i));
+      const std::uint32_t here = node_at(i);
       if (here == topologies::kNoDomain) return {};
       Pass& pass = group.nodes[here];
       group.comes_back |= pass.ranks > 0 && here != before;
       ++pass.ranks;
-      if (domain_of(facts.world_rank(comm, (i + 1) % size)) != here) ++pass.exits;
+      if (node_at((i + 1) % size) != here) ++pass.exits;
       before = here;
     }
     return group;
@@ -113,11 +118,11 @@ void tell_one_nic(const topologies::Topology* topology, std::span<const ReplayJo
                       job.name, one_ring, one_ring == 1 ? "" : "s"));
     }
     if (others > 0) {
-      warnings.push_back(
-          fmt::format("job {}: {} collective{} of groups that come back to a node which they left, or have "
-                      "unequal numbers of ranks on nodes: rings here go by ranks' numbers, and between nodes "
-                      "oftener, or through fewer NICs, than NCCL's own would",
-                      job.name, others, others == 1 ? "" : "s"));
+      warnings.push_back(fmt::format(
+          "job {}: {} collective{} of groups on other nodes than NCCL's schedule is made for (those "
+          "of the profile, or of the algorithm asked for): rings here come back to a node, or leave "
+          "it through fewer NICs, where NCCL's own would not",
+          job.name, others, others == 1 ? "" : "s"));
     }
   }
 }

@@ -12,7 +12,7 @@ namespace weft::sim {
 
 // Adds a sentence for each job with groups of several ranks on a node whose collectives go around one ring:
 // it leaves the node through one NIC, where a library would use as many as there are. And one where NCCL's
-// rings are modelled by ranks' numbers, but a group's ranks aren't evenly on nodes. `topology`: null where
+// rings go by other nodes than those that a group's ranks are on. `topology`: null where
 // there is none.
 void tell_one_nic(const topologies::Topology* topology, std::span<const ReplayJob> jobs,
                   std::vector<std::string>& warnings);

@@ -1,6 +1,7 @@
 """Nodes of several GPUs, with defaults: what a pair and a collective take against arithmetic, where their messages go, what
 a cluster costs, and that an exported one is the same network."""
 
+import collections
 import csv
 import json
 import subprocess
@@ -382,8 +383,45 @@ class Nodes(unittest.TestCase):
             # Nothing is relayed over the other job's GPUs.
             self.assertEqual("1 job on several nodes shares nodes with other jobs" in told, relay == "true")
         self.assertNotIn("shares nodes", self.jobs(rails.format("true"), job.format(8), job.format(16))[1])
-        self.assertIn("come back to a node", self.jobs(rails.format("true"), job.format(16) + ",placement=random")[1])
-        self.assertNotIn("come back to a node", self.jobs(rails.format("true"), job.format(16))[1])
+
+    def test_ranks_in_any_order_on_full_nodes(self):
+        """NCCL's rings and trees are made of nodes: they cross no oftener, and leave by as many NICs, wherever ranks are. With one
+        GPU a node, as ranks that come back to a node were taken, allreduces took seven times as long and more."""
+        for kind, size in (("allreduce", "256MB"), ("allgather", "16MB"), ("reduce_scatter", "16MB"), ("bcast", "64MB"), ("alltoall", "1MB")):
+            for nodes in (2, 4):
+                rails = f"scale_up:of=[rail_optimized:units=1,nodes={nodes}],node=dgx_h100"
+                call = f"collective:kind={kind},size={size},element=4B,ranks={8 * nodes}"
+                packed = self.sim(rails, call, "flow")
+                took = self.sim(rails, call, "flow", "--placement", "random")
+                self.assertLess(abs(took / packed - 1), 0.1, (kind, nodes))
+
+    def test_other_numbers_of_ranks_on_nodes(self):
+        """16 ranks, dealt out at random over 32 GPUs: rings are as many as the NICs of the node with the fewest ranks, and each
+        node sends 30/16 of the vector by as many."""
+        rails = "scale_up:of=[rail_optimized:units=1,nodes=4],node=dgx_h100,relay=false"
+        call = "collective:kind=allreduce,size=256MB,element=4B,ranks=16"
+        met = set()
+        for seed in range(1, 5):
+            took = self.sim(rails, call, "flow", "--placement", "random", "--seed", seed, "--set", "collectives.profile=nccl:algo=ring")
+            with (self.folder / "run" / "ranks.csv").open() as lines:
+                on = collections.Counter(int(row["host"]) // 8 for row in csv.DictReader(lines))
+            fewest = min(on.values())
+            met.add(fewest)
+            least = 30 / 16 * 256e6 / (fewest * 50e3) * (1 + 122 / 4096)
+            self.assertGreater(took, least)
+            self.assertLess(took, 1.1 * least)
+        self.assertGreater(len(met), 1)
+
+    def test_rings_over_other_nodes_than_those_of_ranks_are_told(self):
+        rails = "scale_up:of=[rail_optimized:units=1,nodes=4],node=dgx_h100"
+        call = "collective:kind=allgather,size=1MB,element=4B,ranks=16"
+        def told(*settings):
+            self.sim(rails, call, "flow", *settings)
+            return "come back to a node" in " ".join(json.loads((self.folder / "run" / "summary.json").read_text())["warnings"])
+        self.assertTrue(told("--placement", "random", "--set", "collectives.profile=nccl:gpus_per_node=4"))
+        self.assertTrue(told("--placement", "random", "--set", "collectives.allgather=nccl_ring:ranks_per_node=3"))
+        self.assertFalse(told("--placement", "random"))
+        self.assertFalse(told())
 
     def test_explain_knows_a_last_node_with_fewer_gpus(self):
         """12 ranks are 8 and 4: of an allgather the 4 NICs of the second node carry 11 blocks, in and out. It told half of it."""

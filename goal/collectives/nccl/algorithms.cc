@@ -3,6 +3,14 @@
 namespace weft::goal::nccl {
 namespace {
 
+// Schedules are made of places in the order by node; their messages go to the ranks there.
+template <auto* kExpand>
+bool in_order(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out) {
+  if (!kExpand(call, lane, index, out)) return false;
+  if (const RankOrder* const order = call.options->order.get()) out.on_ranks(order->ranks);
+  return true;
+}
+
 constexpr const char* kSource = "NCCL 2.30, https://github.com/NVIDIA/nccl, src/device and src/graph";
 constexpr const char* kPat =
     "S. Jeaugey, \"PAT: a new algorithm for all-gather and reduce-scatter operations at scale\", 2025";
@@ -75,19 +83,19 @@ std::vector<CollectiveAlgorithm> of_allreduce() {
         {protocol(), channels(), rings(), per_node(), first_node(), in_pairs(), chunk(), least_chunk(),
          chunk_grain()}},
        CollectiveKind::kAllreduce,
-       allreduce_ring,
+       in_order<allreduce_ring>,
        ring_lanes},
       {{"nccl_tree",
         "NCCL's: chains in the nodes and a binary tree of nodes, two of them, each for half of the channels.",
         kSource, ring_parameters()},
        CollectiveKind::kAllreduce,
-       allreduce_tree,
+       in_order<allreduce_tree>,
        tree_lanes},
       {{"nccl_nvls",
         "NCCL's on one node: switches add up and multicast; as many bytes on a GPU's links as with them.",
         kSource, nvls_parameters()},
        CollectiveKind::kAllreduce,
-       allreduce_nvls,
+       in_order<allreduce_nvls>,
        nvls_lanes,
        nvls_allreduce_objection,
        GpuKernels::kSwitches},
@@ -95,7 +103,7 @@ std::vector<CollectiveAlgorithm> of_allreduce() {
         "NCCL's: switches add up and multicast in the nodes; between them trees of the GPUs of one place.",
         kSource, nvls_parameters()},
        CollectiveKind::kAllreduce,
-       allreduce_nvls_tree,
+       in_order<allreduce_nvls_tree>,
        nvls_lanes,
        nvls_tree_objection,
        GpuKernels::kSwitches},
@@ -122,41 +130,41 @@ std::vector<CollectiveAlgorithm> algorithms() {
   const std::vector<CollectiveAlgorithm> others = {
       {{"nccl_ring", "NCCL's: around the ring of each channel.", kSource, ring_parameters()},
        CollectiveKind::kReduceScatter,
-       reduce_scatter_ring,
+       in_order<reduce_scatter_ring>,
        ring_lanes},
       {{"nccl_pat", "NCCL's: binomial trees to all ranks at once.", kPat, pat_parameters()},
        CollectiveKind::kReduceScatter,
-       reduce_scatter_pat,
+       in_order<reduce_scatter_pat>,
        channel_lanes},
       {{"nccl_nvls", "NCCL's on one node: switches add up, on the way to each GPU.", kSource,
         nvls_parameters()},
        CollectiveKind::kReduceScatter,
-       reduce_scatter_nvls,
+       in_order<reduce_scatter_nvls>,
        nvls_block_lanes,
        nvls_objection,
        GpuKernels::kSwitches},
       {{"nccl_ring", "NCCL's: around the ring of each channel.", kSource, ring_parameters()},
        CollectiveKind::kAllgather,
-       allgather_ring,
+       in_order<allgather_ring>,
        ring_lanes},
       {{"nccl_pat", "NCCL's: binomial trees from all ranks at once.", kPat, pat_parameters()},
        CollectiveKind::kAllgather,
-       allgather_pat,
+       in_order<allgather_pat>,
        channel_lanes},
       {{"nccl_nvls", "NCCL's on one node: each GPU's block is multicast by the switches.", kSource,
         nvls_parameters()},
        CollectiveKind::kAllgather,
-       allgather_nvls,
+       in_order<allgather_nvls>,
        nvls_block_lanes,
        nvls_objection,
        GpuKernels::kSwitches},
       {{"nccl_ring", "NCCL's: chunks along the ring of each channel.", kSource, ring_parameters()},
        CollectiveKind::kBcast,
-       bcast_ring,
+       in_order<bcast_ring>,
        channel_lanes},
       {{"nccl_ring", "NCCL's: chunks along the ring of each channel.", kSource, ring_parameters()},
        CollectiveKind::kReduce,
-       reduce_ring,
+       in_order<reduce_ring>,
        channel_lanes},
       {{"nccl_p2p",
         "NCCL's: grouped sends and receives, in the order of its point-to-point schedule.",
@@ -171,7 +179,7 @@ std::vector<CollectiveAlgorithm> algorithms() {
          {"parallel", ParameterType::kInteger, "32", "Exchanges under way; 0 for all.",
           from_to("0", "2147483647")}}},
        CollectiveKind::kAlltoall,
-       alltoall_p2p,
+       in_order<alltoall_p2p>,
        p2p_lanes},
   };
   all.insert(all.end(), others.begin(), others.end());

@@ -55,8 +55,8 @@ bool reduce_scatter_pat(const CollectiveCall& call, std::uint32_t lane, std::uin
 // p2p.cc
 bool alltoall_p2p(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
 std::uint32_t p2p_lanes(const CollectiveCall& call);
-// The rank that `call.me` sends to in round `round` of 0 … size - 1 of NCCL's schedule, counted on from
-// itself; it receives from the one as far before, node by node.
+// The place that `call.me` sends to in round `round` of 0 … size - 1 of NCCL's schedule, counted on from its
+// own; it receives from the one as far before, node by node.
 struct P2pRound {
   std::uint32_t to = 0, from = 0;
 };

@@ -19,7 +19,7 @@ template <typename Pass>
 bool along_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, bool to_root, Pass pass,
                 Group& out) {
   const NodeOrder order(call, lane);
-  const std::uint32_t n = call.size, root = order.position(call.collective->root);
+  const std::uint32_t n = call.size, root = order.position(call.place_of(call.collective->root));
   // Places count from the root, against the ring where data come to it.
   const auto place = [&](std::uint32_t position) {
     return to_root ? (root + n - position) % n : (position + n - root) % n;
@@ -32,7 +32,7 @@ bool along_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t in
   const std::uint64_t chunk = chunk_bytes(Shape::kChain, call) / parts;
   const Segments segments(shares.part(lane), call.collective->element_bytes, chunk);
   const auto tags = static_cast<std::uint32_t>(shares.most_bytes() / chunk + 1);
-  const std::uint32_t v = place(order.position(call.me));
+  const std::uint32_t v = place(order.position(call.place()));
   const bool more = pass(Chain{n}, v, rank, segments, lane * tags);
   // A rank between others takes in piece `index` while it hands on the one before.
   const bool after = to_root || v != 0;

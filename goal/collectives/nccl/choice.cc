@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
-#include <set>
 
 #include "goal/collectives/nccl/algorithms.h"
 #include "goal/collectives/nccl/send_recv.h"
@@ -61,29 +61,43 @@ Tuner tuner_of(const Parameters& parameters) {
                       .threads = count(parameters, "threads")});
 }
 
-NodeRanks ranks_of_nodes(const std::vector<Rank>& members, std::uint32_t gpus,
-                         std::span<const std::uint32_t> nodes) {
-  std::vector<std::uint32_t> runs;  // of ranks that share a node
-  std::set<std::uint32_t> met;
-  std::uint32_t before = 0;
+GroupNodes nodes_of_group(const std::vector<Rank>& members, std::uint32_t gpus,
+                          std::span<const std::uint32_t> nodes) {
+  std::map<std::uint32_t, std::uint32_t> numbers;  // of nodes, as they are met
+  std::vector<std::uint32_t> counts, number_of;    // of ranks: by node; of the node: by rank
+  bool comes_back = false;
   const std::size_t size = members.empty() ? nodes.size() : members.size();
+  number_of.reserve(size);
+  std::uint32_t before = 0;
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t rank = members.empty() ? i : members[i];
     const auto node = nodes.empty() ? static_cast<std::uint32_t>(rank / gpus) : nodes[rank];
-    if (i > 0 && node == before) {
-      ++runs.back();
-      continue;
+    if (i == 0 || node != before) {
+      const auto [met, is_new] = numbers.try_emplace(node, static_cast<std::uint32_t>(counts.size()));
+      comes_back |= !is_new;
+      if (is_new) counts.push_back(0);
+      number_of.push_back(met->second);
+    } else {
+      number_of.push_back(number_of.back());
     }
     before = node;
-    if (!met.insert(node).second) return {1};
-    runs.push_back(1);
+    ++counts[number_of.back()];
   }
-  if (runs.size() < 2) return {gpus};
-  const std::uint32_t each = *std::ranges::max_element(runs), first = runs.front();
-  const bool are_equal =
-      std::all_of(runs.begin() + 1, runs.end() - 1, [&](std::uint32_t run) { return run == each; });
-  if (are_equal) return {each, first == each ? 0 : first};
-  return {std::accumulate(runs.begin(), runs.end(), 0u, std::gcd<std::uint32_t, std::uint32_t>)};
+  if (counts.size() < 2) return {.on = {gpus}, .uneven = 0, .order = nullptr};
+  const auto [fewest, most] = std::ranges::minmax(counts);
+  const bool is_even =
+      std::all_of(counts.begin() + 1, counts.end() - 1, [&](std::uint32_t count) { return count == most; });
+  const std::uint32_t first = is_even ? counts.front() : fewest;
+  GroupNodes result{.on = {most, first == most ? 0 : first},
+                    .uneven = is_even ? 0 : static_cast<std::uint32_t>(counts.size()),
+                    .order = nullptr};
+  if (is_even && !comes_back) return result;
+  std::vector<std::uint32_t> ranks(size), next(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), next.begin(), 0u);
+  for (std::uint32_t i = 0; i < size; ++i) ranks[next[number_of[i]]++] = i;
+  result.order =
+      std::make_shared<RankOrder>(std::move(ranks), is_even ? std::vector<std::uint32_t>() : counts);
+  return result;
 }
 
 std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& collective,

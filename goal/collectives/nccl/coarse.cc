@@ -72,7 +72,7 @@ bool coarse_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t i
   const std::uint32_t slices = ring_slices(call), lanes = call.options->channels * slices, n = call.size;
   const std::uint32_t tag = index * lanes + lane;
   const NodeOrder order(call, lane / slices);
-  const std::uint32_t me = order.position(call.me), signals = signal_rounds(n);
+  const std::uint32_t me = order.position(call.place()), signals = signal_rounds(n);
   if (index < signals) {
     const std::uint32_t away = (1u << index) % n;
     out.signal(order.rank_at((me + away) % n), tag);

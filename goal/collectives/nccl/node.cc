@@ -150,7 +150,7 @@ Node with_gpus(Node node, std::uint32_t gpus) {
   node.nvlink_gbs = node.nvlink_among_gbs(gpus);
   node.nics = static_cast<std::uint32_t>((std::uint64_t{node.nics} * gpus + before - 1) / before);
   node.gpus = gpus;
-  node.first_gpus = 0;
+  node.first_gpus = node.uneven_nodes = 0;
   return node;
 }
 

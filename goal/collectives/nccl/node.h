@@ -38,6 +38,7 @@ struct Node {
   std::string label;  // what it is called
   std::uint32_t gpus = 8;
   std::uint32_t first_gpus = 0;           // a group's on its first node, if fewer; 0: as many
+  std::uint32_t uneven_nodes = 0;         // a group's, if some have `gpus`, others fewer down to first_gpus
   std::uint32_t compute_capability = 90;  // 90: Hopper
   double nvlink_gbs = 370.8;              // of a GPU, all its links together; 0: PCIe only
   double pcie_gbs = 24;                   // of a GPU

@@ -52,7 +52,7 @@ template <typename Visit>
 void each_other_gpu(const CollectiveCall& call, Visit visit) {
   const CollectiveCall::NodeGpus node = call.node();
   for (std::uint32_t place = 0; place < node.gpus; ++place) {
-    if (node.first + place != call.me) visit(node.first + place, place);
+    if (node.first + place != call.place()) visit(node.first + place, place);
   }
 }
 
@@ -64,7 +64,7 @@ constexpr std::uint32_t kLanes = 4;
 void head(const CollectiveCall& call, const HeadChunks& chunks, const TreePlace& at, std::uint32_t lane,
           std::uint32_t index, Group& out) {
   const std::uint32_t channel = lane / kLanes, turns = chunks.turns();
-  const std::uint32_t mine = call.me - call.node().first;
+  const std::uint32_t mine = call.place() - call.node().first;
   const bool is_root = at.up == kNoRank, down = lane % kLanes == kBroadcast;
   const bool sends_up = !down && !is_root, sends = index > 0, receives = index < turns;
   const auto tag_of = [&](std::uint32_t turn, Role role) { return tag(call, channel, turn, role); };
@@ -117,8 +117,9 @@ class BlockChunks {
     turns_ = (ChannelShares({0, most}, call, call.size).most_bytes() + chunk_ - 1) / chunk_;
   }
   std::uint64_t turns() const { return turns_; }
-  Part part(std::uint32_t turn, std::uint32_t rank, const Group& out) const {
-    const Part share = ChannelShares(rank_block(call_, rank, out), call_, call_.size).part(channel_);
+  Part part(std::uint32_t turn, std::uint32_t place, const Group& out) const {
+    const Part share =
+        ChannelShares(rank_block(call_, call_.rank_at(place), out), call_, call_.size).part(channel_);
     const std::uint64_t done = std::min(turn * chunk_, share.count);
     return {share.begin + done, std::min(chunk_, share.count - done)};
   }
@@ -165,7 +166,7 @@ bool allgather_nvls(const CollectiveCall& call, std::uint32_t lane, std::uint32_
   const std::uint32_t its_tag = tag(call, lane / 2, index, Role::kFromHead);
   each_other_gpu(call, [&](std::uint32_t rank, std::uint32_t) {
     if (lane % 2 == 0) {
-      out.send(rank, its_tag, chunks.part(index, call.me, out));
+      out.send(rank, its_tag, chunks.part(index, call.place(), out));
     } else {
       out.recv(rank, its_tag, chunks.part(index, rank, out));
     }
@@ -182,7 +183,7 @@ bool reduce_scatter_nvls(const CollectiveCall& call, std::uint32_t lane, std::ui
     if (lane % 2 == 0) {
       out.send(rank, its_tag, chunks.part(index, rank, out));
     } else {
-      out.recv_combine(rank, its_tag, chunks.part(index, call.me, out));
+      out.recv_combine(rank, its_tag, chunks.part(index, call.place(), out));
     }
   });
   out.in_format(WireFormat::kInSwitch);

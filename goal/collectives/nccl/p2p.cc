@@ -10,13 +10,16 @@ namespace {
 
 constexpr std::uint32_t kMostInGroup = 8;  // NCCL_P2P_SCHEDULE_GROUP_SIZE
 
+bool divides_nodes(const CollectiveOptions& options, std::uint32_t size) {
+  if (options.order != nullptr && options.order->tells_nodes()) return options.order->divisor % size == 0;
+  return options.ranks_per_node % size == 0 && options.first_node % size == 0;
+}
+
 // Ranks that take turns together; 1 where nodes can't be divided evenly.
 std::uint32_t group_size(const CollectiveCall& call) {
   const std::uint32_t most = std::min(kMostInGroup, call.options->ranks_per_node);
   for (std::uint32_t size = most; size > 1; --size) {
-    if (call.size % size == 0 && call.options->ranks_per_node % size == 0 &&
-        call.options->first_node % size == 0)
-      return size;
+    if (call.size % size == 0 && divides_nodes(*call.options, size)) return size;
   }
   return 1;
 }
@@ -39,7 +42,7 @@ std::uint32_t group_distance(std::uint32_t groups, std::uint32_t k) {
 P2pRound p2p_round(const CollectiveCall& call, std::uint32_t round) {
   const std::uint32_t in_group = group_size(call), groups = call.size / in_group;
   const std::uint32_t far = group_distance(groups, round / in_group), near = round % in_group;
-  const std::uint32_t group = call.me / in_group, local = call.me % in_group;
+  const std::uint32_t group = call.place() / in_group, local = call.place() % in_group;
   return {(group + far) % groups * in_group + (local + near) % in_group,
           (group + groups - far) % groups * in_group + (local + in_group - near) % in_group};
 }

@@ -17,10 +17,11 @@ struct Step {
   std::uint32_t distance;
 };
 
-// Where chunk `turn` of a rank's block is, of this channel.
-Part chunk_of(const CollectiveCall& call, const Step& step, std::uint32_t rank, const Group& out) {
+// Where chunk `turn` of the block of the rank at a place is, of this channel.
+Part chunk_of(const CollectiveCall& call, const Step& step, std::uint32_t place, const Group& out) {
   const std::uint64_t chunk = chunk_bytes(Shape::kPat, call);
-  const Part share = ChannelShares(rank_block(call, rank, out), call, call.size).part(step.lane);
+  const Part share =
+      ChannelShares(rank_block(call, call.rank_at(place), out), call, call.size).part(step.lane);
   const std::uint64_t done = std::min(step.turn * chunk, share.count);
   return {share.begin + done, std::min(chunk, share.count - done)};
 }
@@ -61,12 +62,12 @@ bool next_step(const CollectiveCall& call, std::uint32_t lane, std::uint32_t ind
 bool allgather_pat(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out) {
   Step step;
   if (!next_step(call, lane, index, true, step)) return false;
-  const std::uint32_t to = (call.me + step.distance) % call.size;
-  const std::uint32_t from = (call.me + call.size - step.distance) % call.size;
+  const std::uint32_t to = (call.place() + step.distance) % call.size;
+  const std::uint32_t from = (call.place() + call.size - step.distance) % call.size;
   const std::uint32_t tag = index * call.options->channels + lane;
   const auto also = [&](Part part) { out.also(part); };
   each_chunk(
-      call, step, call.me, [&](Part part) { out.send(to, tag, part); }, also, out);
+      call, step, call.place(), [&](Part part) { out.send(to, tag, part); }, also, out);
   each_chunk(
       call, step, from, [&](Part part) { out.recv(from, tag, part); }, also, out);
   out.in_format(call.options->format);
@@ -76,14 +77,14 @@ bool allgather_pat(const CollectiveCall& call, std::uint32_t lane, std::uint32_t
 bool reduce_scatter_pat(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out) {
   Step step;
   if (!next_step(call, lane, index, false, step)) return false;
-  const std::uint32_t to = (call.me + call.size - step.distance) % call.size;
-  const std::uint32_t from = (call.me + step.distance) % call.size;
+  const std::uint32_t to = (call.place() + call.size - step.distance) % call.size;
+  const std::uint32_t from = (call.place() + step.distance) % call.size;
   const std::uint32_t tag = index * call.options->channels + lane;
   const auto also = [&](Part part) { out.also(part); };
   each_chunk(
       call, step, to, [&](Part part) { out.send(to, tag, part); }, also, out);
   each_chunk(
-      call, step, call.me, [&](Part part) { out.recv_combine(from, tag, part); }, also, out);
+      call, step, call.place(), [&](Part part) { out.recv_combine(from, tag, part); }, also, out);
   out.in_format(call.options->format);
   return true;
 }

@@ -59,9 +59,9 @@ std::uint32_t rings_in_pairs(std::uint32_t gpus) {
 }
 
 NodeOrder::NodeOrder(const CollectiveCall& call, std::uint32_t channel)
-    : on_(call.options->on_nodes()), size_(call.size), in_pairs_(call.options->in_pairs) {
+    : on_(call.nodes()), size_(call.size), in_pairs_(call.options->in_pairs) {
   const std::uint32_t rings = different_rings(*call.options);
-  ends_ = call.options->rings == 0 && nodes() == 1 ? on_.each : rings;
+  ends_ = call.options->rings == 0 && nodes() == 1 ? call.options->ranks_per_node : rings;
   turn_ = channel % rings;
   if (!has_pole()) return;
   const std::uint32_t ring = channel % rings_in_pairs(size_);
@@ -70,7 +70,7 @@ NodeOrder::NodeOrder(const CollectiveCall& call, std::uint32_t channel)
 }
 
 std::uint32_t NodeOrder::place_in_node(std::uint32_t rank) const {
-  const std::uint32_t node = node_of(rank), all = gpus(node), gpu = rank - on_.first_rank(node);
+  const std::uint32_t node = node_of(rank), all = gpus(node), gpu = rank - on_.first(node);
   const auto turned_back = [&](std::uint32_t size) { return (gpu + size - turn_ % size) % size; };
   if (!in_pairs_) {
     const std::uint32_t ends = std::min(ends_, all), others = all - ends;
@@ -84,7 +84,7 @@ std::uint32_t NodeOrder::place_in_node(std::uint32_t rank) const {
 }
 
 std::uint32_t NodeOrder::rank_in_node(std::uint32_t node, std::uint32_t place) const {
-  const std::uint32_t all = gpus(node), first = on_.first_rank(node);
+  const std::uint32_t all = gpus(node), first = on_.first(node);
   if (!in_pairs_) {
     const std::uint32_t ends = std::min(ends_, all), others = all - ends;
     const std::uint32_t before = before_others(ends);
@@ -102,7 +102,7 @@ TreePlace tree_place(const CollectiveCall& call, std::uint32_t channel) {
   const std::uint32_t rings = call.options->rings;
   const bool second = rings > 0 ? channel / rings % 2 == 1 : channel >= (call.options->channels + 1) / 2;
   const NodeTree tree(order.nodes(), second);
-  const std::uint32_t node = order.node_of(call.me), place = order.place_in_node(call.me);
+  const std::uint32_t node = order.node_of(call.place()), place = order.place_in_node(call.place());
   const std::uint32_t gpus = order.gpus(node);
   TreePlace at;
   const auto add_child = [&](std::uint32_t rank) { at.down[at.children++] = rank; };
@@ -121,7 +121,7 @@ TreePlace tree_place(const CollectiveCall& call, std::uint32_t channel) {
 
 TreePlace rail_tree_place(const CollectiveCall& call, std::uint32_t channel) {
   const std::uint32_t gpus = std::min(call.options->ranks_per_node, call.size);
-  const std::uint32_t node = call.me / gpus, place = call.me % gpus;
+  const std::uint32_t node = call.place() / gpus, place = call.place() % gpus;
   const NodeTree tree((call.size + gpus - 1) / gpus, channel % 2 == 1);
   TreePlace at;
   tree.children(node, [&](std::uint32_t child) { at.down[at.children++] = child * gpus + place; });

@@ -1,6 +1,7 @@
-// Where the ranks of a communicator stand in NCCL's rings and trees. Consecutive ranks share a node (the
-// first and the last may have fewer); within a node every channel begins at another GPU, the one beside the
-// NIC it uses. Source: NCCL 2.30, src/graph/rings.cc, src/graph/trees.cc, src/graph/connect.cc.
+// Where the ranks of a communicator stand in NCCL's rings and trees. Ranks here, and those that a schedule
+// sends to, are places (CollectiveCall::place_of()): consecutive ones share a node. Within a node every
+// channel begins at another GPU, the one beside the NIC it uses. Source: NCCL 2.30, src/graph/rings.cc,
+// src/graph/trees.cc, src/graph/connect.cc.
 #pragma once
 
 #include <array>
@@ -32,20 +33,20 @@ class NodeOrder {
  public:
   NodeOrder(const CollectiveCall& call, std::uint32_t channel);
   std::uint32_t size() const { return size_; }
-  std::uint32_t nodes() const { return on_.nodes_of(size_); }
+  std::uint32_t nodes() const { return on_.count(); }
   std::uint32_t node_of(std::uint32_t rank) const { return on_.node_of(rank); }
-  std::uint32_t gpus(std::uint32_t node) const { return on_.on(node, size_); }
+  std::uint32_t gpus(std::uint32_t node) const { return on_.on(node); }
   // Place of the rank among the GPUs of its node, and the rank at a place.
   std::uint32_t place_in_node(std::uint32_t rank) const;
   std::uint32_t rank_in_node(std::uint32_t node, std::uint32_t place) const;
   // Around the ring.
   std::uint32_t position(std::uint32_t rank) const {
     const std::uint32_t node = node_of(rank);
-    return on_.first_rank(node) + place_on_ring(node, place_in_node(rank));
+    return on_.first(node) + place_on_ring(node, place_in_node(rank));
   }
   std::uint32_t rank_at(std::uint32_t position) const {
     const std::uint32_t node = node_of(position);
-    return rank_in_node(node, place_on_ring(node, position - on_.first_rank(node)));
+    return rank_in_node(node, place_on_ring(node, position - on_.first(node)));
   }
 
  private:
@@ -58,7 +59,7 @@ class NodeOrder {
   // Whether the last GPU stands still while the others turn.
   bool has_pole() const { return in_pairs_ && nodes() == 1; }
 
-  NodeRanks on_;
+  NodePlaces on_;
   std::uint32_t size_;
   std::uint32_t ends_, turn_;  // GPUs that rings may begin and end at; the one that this begins at
   bool in_pairs_, backward_ = false;

@@ -18,7 +18,7 @@ struct Ring {
         slice(lane % ring_slices(call)),
         n(call.size),
         order(call, channel),
-        me(order.position(call.me)),
+        me(order.position(call.place())),
         next(order.rank_at((me + 1) % n)),
         before(order.rank_at((me + n - 1) % n)) {}
   // The position `back` places before, modulo the ring.
@@ -96,7 +96,7 @@ bool around(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index,
   const std::uint64_t turn = index / rounds;
   if (turn >= (most + chunk - 1) / chunk) return false;
   const auto part = [&](std::uint32_t position) {
-    const Part block = rank_block(call, ring.order.rank_at(position), out);
+    const Part block = rank_block(call, call.rank_at(ring.order.rank_at(position)), out);
     const Part share = ChannelShares(block, call, call.size).part(ring.channel);
     const std::uint64_t done = std::min(turn * chunk, share.count);
     return slice_of({share.begin + done, std::min(chunk, share.count - done)}, ring.slice, call);

@@ -78,9 +78,10 @@ Tuner::Tuner(const Node& node, const Settings& settings) : node_(node), settings
   threads(settings.ll128_threads, 640, "the number of threads for LL128");
 }
 
-Tuner Tuner::on_nodes_of(const NodeRanks& ranks) const {
+Tuner Tuner::on_nodes_of(const NodeRanks& ranks, std::uint32_t uneven) const {
   Node node = with_gpus(node_, ranks.each);
   node.first_gpus = ranks.first;
+  node.uneven_nodes = uneven;
   return {node, settings_};
 }
 
@@ -90,8 +91,13 @@ bool Tuner::tunes(CollectiveKind kind) {
          kind == CollectiveKind::kReduce;
 }
 
+std::uint32_t Tuner::nodes(std::uint32_t ranks) const {
+  return node_.uneven_nodes > 0 ? node_.uneven_nodes : node_.ranks().nodes_of(ranks);
+}
+
 Node Tuner::smallest_node(std::uint32_t ranks) const {
   const NodeRanks on = node_.ranks();
+  if (node_.uneven_nodes > 0) return with_gpus(node_, on.first);
   if (on.nodes_of(ranks) < 2) return node_;
   const std::uint32_t least = std::min(on.on(0, ranks), on.on(on.nodes_of(ranks) - 1, ranks));
   return least == node_.gpus ? node_ : with_gpus(node_, least);
@@ -156,7 +162,7 @@ Tuner::Call Tuner::call_of(CollectiveKind kind, std::uint64_t bytes, std::uint32
   Call call{.kind = kind,
             .bytes = bytes,
             .ranks = ranks,
-            .nodes = node_.ranks().nodes_of(ranks),
+            .nodes = nodes(ranks),
             .per_node = std::min(ranks, node_.gpus),
             .rings = rings(ranks),
             .figures = &tables(settings_.version),

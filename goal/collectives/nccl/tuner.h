@@ -51,7 +51,8 @@ class Tuner {
   Tuner(const Node& node, const Settings& settings);
 
   // Returns a tuner for nodes of which so many GPUs, with their share of the NICs, are of the group.
-  Tuner on_nodes_of(const NodeRanks& ranks) const;
+  // `uneven`: of so many nodes, some of which have fewer, `ranks.first` at least; 0: as NodeRanks tells.
+  Tuner on_nodes_of(const NodeRanks& ranks, std::uint32_t uneven = 0) const;
 
   // Does NCCL tune this kind? (The others are sends and receives, or not there.)
   static bool tunes(CollectiveKind kind);
@@ -66,7 +67,8 @@ class Tuner {
 
  private:
   struct Call;
-  // Gives the node that has the fewest of the ranks, and the NICs of those: the first or the last of several.
+  std::uint32_t nodes(std::uint32_t ranks) const;
+  // Gives, where there are several nodes, that which has the fewest of the ranks, and the NICs of those.
   Node smallest_node(std::uint32_t ranks) const;
   Call call_of(CollectiveKind kind, std::uint64_t bytes, std::uint32_t ranks) const;
   std::string why_not(const Call& call, Algorithm algorithm, Protocol protocol) const;

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <set>
 
+#include "goal/collectives/nccl/choice.h"
+
 namespace weft::goal {
 namespace {
 
@@ -105,6 +107,26 @@ std::vector<std::string> values_of(const std::string& parameter) {
   return {};
 }
 
+// The algorithm where ranks go back and forth between nodes, with as many on each, or with other numbers.
+std::vector<ChosenAlgorithm> on_mixed_nodes(const ChosenAlgorithm& chosen, std::uint32_t p) {
+  std::vector<ChosenAlgorithm> all;
+  if (chosen.algorithm->kernels == GpuKernels::kNone) return all;
+  const std::uint32_t nodes = (p + 2) / 3;
+  std::vector<std::uint32_t> even(p), uneven(p);
+  for (std::uint32_t r = 0; r < p; ++r) {
+    even[r] = r % nodes;
+    uneven[r] = std::min(r * 5 % p, r * r % p);
+  }
+  for (const auto& of_rank : {even, uneven, std::vector<std::uint32_t>(uneven.rbegin(), uneven.rend())}) {
+    const nccl::GroupNodes group = nccl::nodes_of_group({}, p, of_rank);
+    ChosenAlgorithm& one = all.emplace_back(chosen);
+    one.options.ranks_per_node = group.on.each;
+    one.options.first_node = group.on.first;
+    one.options.order = group.order;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::string> algorithm_specs(CollectiveKind kind) {
@@ -157,6 +179,12 @@ void check_every_algorithm(CollectiveKind kind) {
     const bool plain = spec.find(':') == std::string::npos;
     for (std::uint32_t p = 2; p <= 33; ++p) {
       if (plain || p <= 9 || p == 13 || p % 16 < 2) check(chosen, spec, p, plain);
+    }
+    const bool is_one_of_many = spec.find("ranks_per_node=3,first_node=0") != std::string::npos;
+    for (const std::uint32_t p : {4u, 6u, 9u, 12u}) {
+      if (!plain && !is_one_of_many) continue;
+      for (const ChosenAlgorithm& mixed : on_mixed_nodes(chosen, p))
+        check(mixed, spec + " by node", p, plain);
     }
     for (const std::uint32_t p : {64u, 100u, 128u}) {
       if (plain) check(chosen, spec, p, plain);

@@ -73,21 +73,25 @@ TEST_CASE("rings go as one with the same data, over the same neighbors") {
 }
 
 TEST_CASE("groups far apart are chosen for by what they have on a node") {
-  CHECK(ranks_of_nodes({}, 8) == NodeRanks{8});
-  CHECK(ranks_of_nodes({0, 1, 2, 3}, 8) == NodeRanks{8});    // inside a node
-  CHECK(ranks_of_nodes({0, 8, 16, 24}, 8) == NodeRanks{1});  // one on each
-  CHECK(ranks_of_nodes({0, 4, 8, 12, 16, 20}, 8) == NodeRanks{2});
-  CHECK(ranks_of_nodes({0, 1, 8, 9, 16}, 8) == NodeRanks{2});  // the last has fewer
-  CHECK(ranks_of_nodes({0, 8, 9, 16}, 8) == NodeRanks{2, 1});  // the first, too
-  CHECK(ranks_of_nodes({5, 6, 7, 8, 9, 10, 11}, 8) == NodeRanks{4, 3});
-  CHECK(ranks_of_nodes({0, 8, 9, 16, 24, 25}, 8) == NodeRanks{1});
-  CHECK(ranks_of_nodes({4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, 8) == NodeRanks{8, 4});
-  CHECK(ranks_of_nodes({0, 8, 1, 9}, 8) == NodeRanks{1});  // back on a node that was left
+  const auto on = [](const std::vector<Rank>& members, std::span<const std::uint32_t> nodes = {}) {
+    const GroupNodes group = nodes_of_group(members, 8, nodes);
+    CHECK(group.order == nullptr);
+    CHECK(group.uneven == 0);
+    return group.on;
+  };
+  CHECK(on({}) == NodeRanks{8});
+  CHECK(on({0, 1, 2, 3}) == NodeRanks{8});    // inside a node
+  CHECK(on({0, 8, 16, 24}) == NodeRanks{1});  // one on each
+  CHECK(on({0, 4, 8, 12, 16, 20}) == NodeRanks{2});
+  CHECK(on({0, 1, 8, 9, 16}) == NodeRanks{2});  // the last has fewer
+  CHECK(on({0, 8, 9, 16}) == NodeRanks{2, 1});  // the first, too
+  CHECK(on({5, 6, 7, 8, 9, 10, 11}) == NodeRanks{4, 3});
+  CHECK(on({4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}) == NodeRanks{8, 4});
   // Placed from the middle of a node on, the world, a group within it, and one that crosses.
   const std::vector<std::uint32_t> nodes = {3, 3, 3, 3, 4, 4, 4, 4};
-  CHECK(ranks_of_nodes({}, 8, nodes) == NodeRanks{4});
-  CHECK(ranks_of_nodes({0, 1, 2, 3}, 8, nodes) == NodeRanks{8});
-  CHECK(ranks_of_nodes({2, 3, 4, 5}, 8, nodes) == NodeRanks{2});
+  CHECK(on({}, nodes) == NodeRanks{4});
+  CHECK(on({0, 1, 2, 3}, nodes) == NodeRanks{8});
+  CHECK(on({2, 3, 4, 5}, nodes) == NodeRanks{2});
   const std::vector<Communicator> groups = {
       {"", {}}, {"in", {0, 1, 2, 3, 4, 5, 6, 7}}, {"apart", {0, 8, 16, 24, 32, 40, 48, 56}}};
   CollectiveSelection selection({{}, {}, "nccl:node=dgx_h100"});
@@ -101,6 +105,67 @@ TEST_CASE("groups far apart are chosen for by what they have on a node") {
   CHECK(chosen(1).options.ranks_per_node == 8);
   CHECK(chosen(2).algorithm->info.name != "nccl_nvls");  // there is no NVLink between them
   CHECK(chosen(2).options.ranks_per_node == 1);
+}
+
+TEST_CASE("groups that come back to nodes are ordered by node") {
+  using Ranks = std::vector<std::uint32_t>;
+  const GroupNodes twice = nodes_of_group({0, 8, 1, 9}, 8);
+  CHECK(twice.on == NodeRanks{2});
+  CHECK(twice.order->ranks == Ranks{0, 2, 1, 3});
+  CHECK(twice.order->places == Ranks{0, 2, 1, 3});
+  CHECK(!twice.order->tells_nodes());
+  // By cards 1, 0, 0, 2, 1, 0, 2, 2: 2 on the node met first, 3 on the others.
+  const Ranks cards = {1, 0, 0, 2, 1, 0, 2, 2};
+  const GroupNodes first = nodes_of_group({}, 3, cards);
+  CHECK(first.on == NodeRanks{3, 2});
+  CHECK(first.order->ranks == Ranks{0, 4, 1, 2, 5, 3, 6, 7});
+  CHECK(first.order->places == Ranks{0, 2, 3, 5, 1, 4, 6, 7});
+}
+
+TEST_CASE("nodes with other numbers of ranks are told one by one") {
+  const GroupNodes group = nodes_of_group({0, 8, 9, 16, 24, 25, 26, 27}, 8);  // 1, 2, 1, 4
+  CHECK(group.on == NodeRanks{4, 1});
+  CHECK(group.uneven == 4);
+  const NodePlaces nodes(group.on, 8, group.order.get());
+  CHECK(nodes.count() == 4);
+  CHECK(group.order->divisor == 1);
+  const std::vector<std::uint32_t> of_place = {0, 1, 1, 2, 3, 3, 3, 3}, on = {1, 2, 1, 4},
+                                   first = {0, 1, 3, 4};
+  for (std::uint32_t place = 0; place < 8; ++place) {
+    CHECK(group.order->ranks[place] == place);
+    CHECK(nodes.node_of(place) == of_place[place]);
+  }
+  for (std::uint32_t node = 0; node < 4; ++node) {
+    CHECK(nodes.first(node) == first[node]);
+    CHECK(nodes.on(node) == on[node]);
+  }
+  CHECK(nodes_of_group({0, 1, 2, 3, 8, 9, 16, 17, 18, 19}, 8).order->divisor == 2);
+}
+
+// Two nodes of 8 by turns: every ring has 2 ranks whose successor is on the other node, and 14 others.
+TEST_CASE("rings of a group that comes back to nodes cross between them once each way") {
+  std::vector<std::uint32_t> nodes(16);
+  for (std::uint32_t rank = 0; rank < 16; ++rank) nodes[rank] = rank % 2;
+  const std::vector<Communicator> groups = {{"", {}}};
+  CollectiveSelection selection({{}, {}, "nccl:node=dgx_h100,algo=ring"});
+  selection.know_groups({.ranks = 16, .communicators = groups}, nodes);
+  const Collective collective = allreduce(64 << 20);
+  const ChosenAlgorithm& chosen = selection.choose(collective, 16);
+  CHECK(chosen.options.ranks_per_node == 8);
+  const CollectiveCall one{&collective, 16, 0, &chosen.options};
+  const std::uint32_t lanes = chosen.lanes(one);
+  std::uint32_t crossing = 0;
+  for (std::uint32_t me = 0; me < 16; ++me) {
+    const CollectiveCall call{&collective, 16, me, &chosen.options};
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      Group group;
+      REQUIRE(chosen.algorithm->expand(call, lane, 0, group));
+      for (const Step& step : group.steps()) {
+        crossing += step.kind == StepKind::kSend && nodes[step.peer] != nodes[me] ? 1 : 0;
+      }
+    }
+  }
+  CHECK(crossing == 2 * lanes);
 }
 
 TEST_CASE("bundles of what doesn't divide evenly add up the same data too") {
